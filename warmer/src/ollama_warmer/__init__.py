@@ -1,0 +1,1 @@
+"""Keeps a Home Assistant conversation agent warm."""
