@@ -1,1 +1,1 @@
-"""Keeps a Home Assistant conversation agent warm."""
+"""Keeps the prompt of a Home Assistant conversation agent warm, and proves it."""

@@ -1,0 +1,196 @@
+"""Warms every target once and confirms each with another question."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+import secrets
+
+from ollama_warmer.config import Config, Target
+from ollama_warmer.counts import Counts, from_reply
+from ollama_warmer.credentials import Token
+from ollama_warmer.errors import CannotConnect, CommandFailed, ExitCode, WarmerError
+from ollama_warmer.home_assistant import HomeAssistant, Question, connect
+from ollama_warmer.questions import fill
+from ollama_warmer.verdicts import Verdict, judge
+from ollama_warmer.words import listing, printable
+
+# Our own agent knows by this start that nothing of the conversation is to be done or remembered.
+CONVERSATION = "ollama_warm."
+WARM_UP = "warm-up"
+CONFIRMATION = "confirmation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One question that was answered.
+
+    Attributes:
+        step: `warm-up` or `confirmation`.
+        counts: What the model server says about it.
+        seconds: From sending the question to having the answer.
+    """
+
+    step: str
+    counts: Counts
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetResult:
+    """How one target stands after its round.
+
+    Attributes:
+        target: The target.
+        steps: The questions that were answered, in order.
+        verdict: The verdict of the confirmation, or `failed`.
+        reason: One sentence that says why.
+        error: What went wrong, if it failed.
+    """
+
+    target: Target
+    steps: tuple[Step, ...] = ()
+    verdict: Verdict
+    reason: str
+    error: WarmerError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """How all targets stand.
+
+    Attributes:
+        results: One for each target, in order.
+        stopped: The error after which Home Assistant was not reached again.
+    """
+
+    results: tuple[TargetResult, ...]
+    stopped: WarmerError | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all targets."""
+        return max((result.verdict for result in self.results), key=lambda it: it.severity)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the command ends with."""
+        if self.stopped is not None:
+            return self.stopped.exit_code
+        return ExitCode.ALL_WARM if self.verdict is Verdict.WARM else ExitCode.NOT_ALL_WARM
+
+
+async def run_round(config: Config, token: Token, targets: Sequence[Target]) -> Round:
+    """Warm the targets one after the other, because they share one model server.
+
+    No question is sent twice: a server goes on with a question whose asker has left, and a second
+    one would only wait behind it. After a lost connection the next target is asked on a new one.
+
+    Raises:
+        CannotConnect: Home Assistant cannot be reached, before any target was asked.
+        AuthenticationFailed: Home Assistant refused the token, before any target was asked.
+        NotUnderstood: Home Assistant answers in an unknown shape.
+    """
+    results: list[TargetResult] = []
+    server = config.home_assistant
+    try:
+        while len(results) < len(targets):
+            async with connect(server.url, token) as home:
+                await home.wait_until_running(server.start_timeout)
+                house = await _look_around(home)
+                for target in targets[len(results) :]:
+                    results.append(await _warm(home, house, target, server.answer_timeout))
+                    if not home.connected:
+                        break
+    except WarmerError as err:
+        if not results:
+            raise
+        results += [_failed(target, err) for target in targets[len(results) :]]
+        return Round(results=tuple(results), stopped=err)
+    last = results[-1].error
+    return Round(results=tuple(results), stopped=last if isinstance(last, CannotConnect) else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _House:
+    """What Home Assistant knows; an error where it does not tell."""
+
+    agents: frozenset[str] | CommandFailed
+    devices: frozenset[str] | CommandFailed
+
+    def check(self, target: Target) -> None:
+        """Raise a WarmerError for a target that would miss.
+
+        Home Assistant takes any device id without a word, and the warm-up would then warm the
+        prompt of no device at all.
+        """
+        for what, wanted, known in (
+            ("conversation agent", target.agent, self.agents),
+            ("device", target.device, self.devices),
+        ):
+            if wanted is None:
+                continue
+            if isinstance(known, CommandFailed):
+                raise WarmerError(
+                    f"the {what} cannot be checked, Home Assistant does not list what it has to "
+                    f"the user of this token: {known.message} ({known.code})"
+                )
+            if wanted not in known:
+                there_are = f": it has {listing(known)}" if what != "device" else ""
+                raise WarmerError(f'Home Assistant has no {what} "{printable(wanted)}"{there_are}')
+
+
+async def _look_around(home: HomeAssistant) -> _House:
+    agents: frozenset[str] | CommandFailed
+    devices: frozenset[str] | CommandFailed
+    try:
+        agents = await home.agents()
+    except CommandFailed as err:
+        agents = err
+    try:
+        devices = await home.devices()
+    except CommandFailed as err:
+        devices = err
+    return _House(agents=agents, devices=devices)
+
+
+async def _warm(
+    home: HomeAssistant, house: _House, target: Target, answer_timeout: float
+) -> TargetResult:
+    steps: list[Step] = []
+    try:
+        house.check(target)
+        steps.append(await _ask(home, target, WARM_UP, fill(target.text), answer_timeout))
+        question = fill(target.confirm_text)
+        steps.append(await _ask(home, target, CONFIRMATION, question, answer_timeout))
+    except WarmerError as err:
+        return _failed(target, err, steps)
+    verdict, reason = judge(question, steps[-1].counts)
+    return TargetResult(target=target, steps=tuple(steps), verdict=verdict, reason=reason)
+
+
+async def _ask(home: HomeAssistant, target: Target, step: str, text: str, within: float) -> Step:
+    clock = asyncio.get_running_loop().time
+    question = Question(
+        text=text,
+        agent=target.agent,
+        device=target.device,
+        language=target.language,
+        # A conversation of its own, or the second question would replay the first.
+        conversation_id=f"{CONVERSATION}{secrets.token_hex(8)}",
+    )
+    asked = clock()
+    reply = await home.process(question, within)
+    seconds = clock() - asked
+    if reply.error_code is not None:
+        # Not the words of the answer: they may quote what somebody said.
+        raise WarmerError(
+            f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
+            "Assistant's log"
+        )
+    return Step(step=step, counts=from_reply(reply.response), seconds=seconds)
+
+
+def _failed(target: Target, err: WarmerError, steps: Sequence[Step] = ()) -> TargetResult:
+    return TargetResult(
+        target=target, steps=tuple(steps), verdict=Verdict.FAILED, reason=str(err), error=err
+    )
