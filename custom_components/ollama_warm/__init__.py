@@ -1,0 +1,45 @@
+"""Ollama Warm: one prompt prefix for every room, kept warm and proven so."""
+
+from homeassistant.const import CONF_API_KEY, CONF_URL, Platform
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers.aiohttp_client import async_get_clientsession
+
+from .agent import Agent
+from .api import OllamaClient
+from .const import SUBENTRY_CONVERSATION
+from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
+from .store import PrefixStore
+
+PLATFORMS = [Platform.CONVERSATION]
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
+    """Set up a server and its agents."""
+    client = OllamaClient(
+        async_get_clientsession(hass), entry.data[CONF_URL], entry.data.get(CONF_API_KEY)
+    )
+    coordinator = OllamaWarmCoordinator(hass, entry, client)
+    await coordinator.async_config_entry_first_refresh()
+    store = PrefixStore(hass, entry.entry_id)
+    await store.async_load()
+    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+        coordinator.agents[subentry.subentry_id] = Agent(hass, subentry, client, store)
+    entry.runtime_data = coordinator
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_on_unload(entry.add_update_listener(_async_reload))
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
+    """Unload a server and its agents."""
+    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+
+
+async def async_remove_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:
+    """Forget what was learned for a server that is gone."""
+    await PrefixStore(hass, entry.entry_id).async_remove()
+
+
+async def _async_reload(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:
+    """Set the server up anew when it or one of its agents was changed."""
+    await hass.config_entries.async_reload(entry.entry_id)

@@ -1,0 +1,245 @@
+"""Ollama's HTTP API, as far as this integration speaks it.
+
+The one place that knows paths, fields and errors of Ollama. Answers are read as raw JSON:
+the PyPI client drops `prompt_eval_cached_count` (seen in `ollama` 0.6.2 and 0.6.3).
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+import json
+from typing import Any, Self
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+from yarl import URL
+
+from homeassistant.exceptions import HomeAssistantError
+
+from .const import DOMAIN
+
+# A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
+# follows is a sign of life, so only connecting and silence are limited.
+_CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
+_QUICK_TIMEOUT = ClientTimeout(total=10)
+_LONGEST_QUOTE = 120
+
+
+class OllamaError(HomeAssistantError):
+    """Base of everything that can go wrong between Home Assistant and Ollama.
+
+    The message is a translated sentence; `translation_key` tells the cases apart.
+    """
+
+    key = "server_error"
+
+    def __init__(self, **placeholders: str) -> None:
+        """Make the error of this class with the placeholders of its sentence."""
+        super().__init__(
+            translation_domain=DOMAIN,
+            translation_key=self.key,
+            translation_placeholders=placeholders,
+        )
+
+
+class CannotConnectError(OllamaError):
+    """Nothing answers at the address, or it went silent. Placeholder: url."""
+
+    key = "cannot_connect"
+
+
+class InvalidAuthError(OllamaError):
+    """The server wants another API key. Placeholder: url."""
+
+    key = "invalid_auth"
+
+
+class NotOllamaError(OllamaError):
+    """Something answers, but not as Ollama does. Placeholder: url."""
+
+    key = "not_ollama"
+
+
+class BrokenAnswerError(OllamaError):
+    """The answer stopped in the middle or could not be read. Placeholder: url."""
+
+    key = "broken_answer"
+
+
+class ModelNotFoundError(OllamaError):
+    """The model is not on the server. Placeholders: model."""
+
+    key = "model_not_found"
+
+
+class ServerError(OllamaError):
+    """Ollama says that it failed. Placeholder: message, in Ollama's words."""
+
+    key = "server_error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the last chunk of an answer says of the prompt. Durations are in seconds.
+
+    `cached_tokens` is None when the server does not say it: Ollama before 0.33.3, or a
+    backend that does not report. `prompt_tokens` includes the cached ones.
+    """
+
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    prefill_s: float | None
+    load_s: float | None
+    total_s: float | None
+    answer_tokens: int | None
+
+    @classmethod
+    def from_chunk(cls, chunk: Mapping[str, Any]) -> Self:
+        """Read the counts of a chunk with `done: true`."""
+        return cls(
+            prompt_tokens=_count(chunk.get("prompt_eval_count")),
+            cached_tokens=_count(chunk.get("prompt_eval_cached_count")),
+            prefill_s=_seconds(chunk.get("prompt_eval_duration")),
+            load_s=_seconds(chunk.get("load_duration")),
+            total_s=_seconds(chunk.get("total_duration")),
+            answer_tokens=_count(chunk.get("eval_count")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that the server has. `size` is in bytes."""
+
+    name: str
+    size: int
+
+
+class OllamaClient:
+    """Speaks to one Ollama server."""
+
+    def __init__(self, session: ClientSession, url: str, api_key: str | None = None) -> None:
+        """Use Home Assistant's shared session; nothing is connected yet."""
+        self._session = session
+        self.url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+    async def version(self) -> str:
+        """Return the server's version. Raises OllamaError."""
+        answer = await self._get("/api/version")
+        version = answer.get("version")
+        if not isinstance(version, str):
+            raise NotOllamaError(url=self.url)
+        return version
+
+    async def models(self) -> list[Model]:
+        """Return the models on the server, in its own order. Raises OllamaError."""
+        answer = await self._get("/api/tags")
+        return [
+            Model(str(model.get("model") or model.get("name")), int(model.get("size") or 0))
+            for model in _list(answer, "models", self.url)
+        ]
+
+    async def loaded(self) -> list[dict[str, Any]]:
+        """Return the loaded models as `/api/ps` lists them. Raises OllamaError."""
+        return _list(await self._get("/api/ps"), "models", self.url)
+
+    async def chat(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Stream the chunks of `/api/chat`, the last of them with `done: true`.
+
+        Raises OllamaError, also in the middle; an answer without its last chunk is an error.
+        """
+        done = False
+        async with self._request("POST", "/api/chat", body, _CHAT_TIMEOUT) as response:
+            async for line in _lines(response):
+                chunk = _parse(line, self.url)
+                if "error" in chunk:
+                    raise _server_error(str(chunk["error"]), str(body.get("model")))
+                done = bool(chunk.get("done"))
+                yield chunk
+        if not done:
+            raise BrokenAnswerError(url=self.url)
+
+    async def _get(self, path: str) -> dict[str, Any]:
+        """Return the JSON object at a path."""
+        async with self._request("GET", path, None, _QUICK_TIMEOUT) as response:
+            return _parse(await response.read(), self.url)
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, path: str, body: Mapping[str, Any] | None, limits: ClientTimeout
+    ) -> AsyncIterator[ClientResponse]:
+        """Send a request, and turn whatever fails until its answer is read into OllamaError."""
+        started = False
+        try:
+            async with self._session.request(
+                method, URL(self.url + path), json=body, headers=self._headers, timeout=limits
+            ) as response:
+                await self._check(response, body)
+                started = True
+                yield response
+        except (ClientError, TimeoutError, OSError) as err:
+            if started:
+                raise BrokenAnswerError(url=self.url) from err
+            raise CannotConnectError(url=self.url) from err
+
+    async def _check(self, response: ClientResponse, body: Mapping[str, Any] | None) -> None:
+        """Raise the error that this answer stands for, if it is one."""
+        if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise InvalidAuthError(url=self.url)
+        if response.content_type not in ("application/json", "application/x-ndjson"):
+            raise NotOllamaError(url=self.url)
+        if response.status < HTTPStatus.BAD_REQUEST:
+            return
+        message = str(_parse(await response.read(), self.url).get("error"))
+        if body and response.status == HTTPStatus.NOT_FOUND:
+            raise ModelNotFoundError(model=str(body.get("model")))
+        raise _server_error(message, str(body.get("model")) if body else "")
+
+
+async def _lines(response: ClientResponse) -> AsyncIterator[bytes]:
+    """Yield the lines of an NDJSON answer, however long they are."""
+    rest = b""
+    async for data in response.content.iter_any():
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            if line.strip():
+                yield line
+    if rest.strip():
+        yield rest
+
+
+def _parse(text: bytes, url: str) -> dict[str, Any]:
+    """Return the JSON object of a line or body."""
+    try:
+        value = json.loads(text)
+    except ValueError as err:
+        raise BrokenAnswerError(url=url) from err
+    if not isinstance(value, dict):
+        raise NotOllamaError(url=url)
+    return value
+
+
+def _list(answer: Mapping[str, Any], key: str, url: str) -> list[dict[str, Any]]:
+    """Return the list of objects under a key."""
+    value = answer.get(key)
+    if not isinstance(value, list):
+        raise NotOllamaError(url=url)
+    return [item for item in value if isinstance(item, dict)]
+
+
+def _server_error(message: str, model: str) -> OllamaError:
+    """Return the error for a message of Ollama's."""
+    if "not found" in message and "model" in message:
+        return ModelNotFoundError(model=model)
+    return ServerError(message=message[:_LONGEST_QUOTE])
+
+
+def _count(value: object) -> int | None:
+    """Return a count, or None where the server gave none; 0 is a count like any other."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _seconds(value: object) -> float | None:
+    """Return seconds of a duration in nanoseconds."""
+    count = _count(value)
+    return None if count is None else count / 1e9

@@ -1,0 +1,28 @@
+"""Constants of the Ollama Warm integration."""
+
+import logging
+from typing import Final
+
+DOMAIN: Final = "ollama_warm"
+LOGGER = logging.getLogger(__package__)
+
+SUBENTRY_CONVERSATION: Final = "conversation"
+
+CONF_NUM_CTX: Final = "num_ctx"
+CONF_MAX_HISTORY: Final = "max_history"
+CONF_KEEP_ALIVE: Final = "keep_alive"
+CONF_THINK: Final = "think"
+
+DEFAULT_NAME: Final = "Ollama Warm"
+DEFAULT_URL: Final = "http://localhost:11434"
+# Home Assistant's prompt is 5,000 to 10,000 tokens, so Ollama's smaller windows would cut it.
+DEFAULT_NUM_CTX: Final = 16384
+MIN_NUM_CTX: Final = 2048
+DEFAULT_MAX_HISTORY: Final = 20
+KEEP_ALIVE_FOREVER: Final = -1
+DEFAULT_KEEP_ALIVE: Final = KEEP_ALIVE_FOREVER
+
+WARM_UP_PREFIX: Final = "ollama_warm."
+"""A conversation whose id starts so is a warm-up: nothing is executed or remembered."""
+CONTRACT_VERSION: Final = 1
+MAX_TOOL_ROUNDS: Final = 10

@@ -1,0 +1,50 @@
+"""The contexts in which an agent is spoken to: the app, and each voice satellite."""
+
+from collections.abc import Iterable
+
+from homeassistant.components import conversation
+from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.helpers import device_registry as dr, entity_registry as er
+
+APP = ""
+"""The context without a device: the app, the browser, an automation."""
+_SATELLITE_DOMAIN = "assist_satellite"
+_PERSON = "user:"
+
+
+@callback
+def async_contexts(hass: HomeAssistant, spoke: Iterable[str]) -> list[str]:
+    """Return all contexts: the app, each satellite, and each device that ever spoke.
+
+    Every satellite counts, whichever assistant it uses today: looking at it costs nothing,
+    and it may be given another assistant tomorrow.
+    """
+    devices = {
+        entry.device_id
+        for entry in er.async_get(hass).entities.values()
+        if entry.domain == _SATELLITE_DOMAIN and entry.device_id
+    }
+    known = dr.async_get(hass)
+    devices |= {
+        context for context in spoke if not context.startswith(_PERSON) and known.async_get(context)
+    }
+    return [APP, *sorted(devices)]
+
+
+def person_context(user_id: str) -> str:
+    """Return the name of the context in which this person uses the app."""
+    return f"{_PERSON}{user_id}"
+
+
+def look(context: str, agent_id: str, language: str) -> conversation.ConversationInput:
+    """Return an input that nobody spoke, to see what Home Assistant builds in a context."""
+    person = context.removeprefix(_PERSON) if context.startswith(_PERSON) else None
+    return conversation.ConversationInput(
+        text="",
+        context=Context(user_id=person),
+        conversation_id=None,
+        device_id=None if person or context == APP else context,
+        satellite_id=None,
+        language=language,
+        agent_id=agent_id,
+    )

@@ -1,0 +1,55 @@
+"""Replies of an agent: with the counts of its turns, or with what went wrong, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from homeassistant.components.conversation import ConversationInput, ConversationResult
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import intent
+from homeassistant.helpers.translation import async_get_translations
+
+from .const import CONTRACT_VERSION, DOMAIN
+from .turns import Turn
+
+
+def reply_with_turns(result: ConversationResult, turns: Sequence[Turn]) -> ConversationResult:
+    """Add what the turns cost to a reply, as the contract with the warmer has it."""
+    speech = result.response.speech.get("plain", {}).get("speech", "")
+    result.response.async_set_speech(speech, extra_data=_extra_data(turns))
+    return result
+
+
+def warm_up_reply(user_input: ConversationInput, turns: Sequence[Turn]) -> ConversationResult:
+    """Return the reply to a warm-up: nothing to say, but counts."""
+    response = intent.IntentResponse(language=user_input.language)
+    response.async_set_speech("", extra_data=_extra_data(turns))
+    return ConversationResult(response=response, conversation_id=user_input.conversation_id)
+
+
+async def async_error_reply(
+    hass: HomeAssistant, user_input: ConversationInput, error: HomeAssistantError
+) -> ConversationResult:
+    """Return a reply that says in the person's language what went wrong."""
+    response = intent.IntentResponse(language=user_input.language)
+    response.async_set_error(
+        intent.IntentResponseErrorCode.UNKNOWN,
+        await _async_sentence(hass, user_input.language, error),
+    )
+    return ConversationResult(response=response, conversation_id=user_input.conversation_id)
+
+
+def _extra_data(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Return the turns as extra data of a reply."""
+    return {DOMAIN: {"version": CONTRACT_VERSION, "turns": [turn.as_dict() for turn in turns]}}
+
+
+async def _async_sentence(hass: HomeAssistant, language: str, error: HomeAssistantError) -> str:
+    """Return the message of an error in a language, or in English where it has no other."""
+    if error.translation_domain != DOMAIN:
+        return str(error)
+    translations = await async_get_translations(hass, language, "exceptions", [DOMAIN])
+    key = f"component.{DOMAIN}.exceptions.{error.translation_key}.message"
+    if not (sentence := translations.get(key)):
+        return str(error)
+    return sentence.format(**(error.translation_placeholders or {}))

@@ -1,0 +1,79 @@
+"""The prefixes of all agents of a server, kept on disk so that a restart changes no byte."""
+
+from typing import Any, override
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.storage import Store
+
+from .const import DOMAIN, LOGGER
+from .prefix.agent_prefix import AgentPrefix
+
+_VERSION = 1
+_MINOR_VERSION = 1
+_SAVE_DELAY_S = 2
+
+
+class _VersionedStore(Store[dict[str, Any]]):
+    """The file, with its way up from older versions."""
+
+    @override
+    async def _async_migrate_func(
+        self, old_major_version: int, old_minor_version: int, old_data: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return data of another version in today's shape; of a later one, nothing is known."""
+        return old_data if old_major_version <= _VERSION else {}
+
+
+class PrefixStore:
+    """Hands out stored prefixes and writes changed ones."""
+
+    def __init__(self, hass: HomeAssistant, entry_id: str) -> None:
+        """Name the file; it is read by `async_load`."""
+        self._store = _VersionedStore(
+            hass,
+            _VERSION,
+            f"{DOMAIN}.{entry_id}",
+            minor_version=_MINOR_VERSION,
+            # What is in it tells what is in the house.
+            private=True,
+        )
+        self._agents: dict[str, dict[str, Any]] = {}
+
+    async def async_load(self) -> None:
+        """Read the file. What cannot be understood is left and learned anew."""
+        data = await self._store.async_load()
+        if data is None:
+            return
+        agents = data.get("agents") if isinstance(data, dict) else None
+        if isinstance(agents, dict):
+            self._agents = {str(key): value for key, value in agents.items()}
+        else:
+            LOGGER.warning("The stored prefixes cannot be read; they are learned anew")
+
+    def prefix(self, subentry_id: str, key: str) -> AgentPrefix:
+        """Return the stored prefix if it was learned under this key, else an empty one."""
+        stored = self._agents.get(subentry_id)
+        if not stored:
+            return AgentPrefix(key)
+        try:
+            prefix = AgentPrefix.from_dict(stored["prefix"])
+        except (AttributeError, KeyError, TypeError, ValueError) as err:
+            LOGGER.warning("A stored prefix cannot be read (%r); it is learned anew", err)
+            return AgentPrefix(key)
+        return prefix if prefix.key == key else AgentPrefix(key)
+
+    def sent(self, subentry_id: str) -> str | None:
+        """Return the digest of the prefix that this agent last sent."""
+        stored = self._agents.get(subentry_id)
+        value = stored.get("sent") if isinstance(stored, dict) else None
+        return value if isinstance(value, str) else None
+
+    @callback
+    def async_save(self, subentry_id: str, prefix: AgentPrefix, sent: str | None) -> None:
+        """Write an agent's prefix within a few seconds, and in any case before a stop."""
+        self._agents[subentry_id] = {"prefix": prefix.as_dict(), "sent": sent}
+        self._store.async_delay_save(lambda: {"agents": self._agents}, _SAVE_DELAY_S)
+
+    async def async_remove(self) -> None:
+        """Delete the file with the entry."""
+        await self._store.async_remove()

@@ -1,0 +1,110 @@
+"""Between Home Assistant's tools and answers and their form on Ollama's wire."""
+
+from collections.abc import AsyncGenerator, Mapping
+import json
+from typing import Any, override
+
+import probatio
+
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.helpers import llm
+
+from .api import Counts
+from .const import DOMAIN
+from .prefix.agent_prefix import Render
+from .prefix.tools import WireTool, ordered
+
+
+class Answer:
+    """An answer as it streams in, and its counts once it is complete."""
+
+    def __init__(self, chunks: AsyncGenerator[dict[str, Any]]) -> None:
+        """Take the chunks; they are read by `deltas`."""
+        self._chunks = chunks
+        self.counts = Counts.from_chunk({})
+
+    async def deltas(self) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
+        """Yield the answer as Home Assistant's chat log takes it."""
+        delta: conversation.AssistantContentDeltaDict = {"role": "assistant"}
+        async for chunk in self._chunks:
+            message = chunk.get("message") or {}
+            if content := message.get("content"):
+                delta["content"] = content
+            if thinking := message.get("thinking"):
+                delta["thinking_content"] = thinking
+            if calls := message.get("tool_calls"):
+                delta["tool_calls"] = [_tool_input(call) for call in calls]
+            if delta:
+                yield delta
+            delta = {}
+            if chunk.get("done"):
+                self.counts = Counts.from_chunk(chunk)
+
+
+class ElsewhereTool(llm.Tool):
+    """Stands for a tool that is described to the model, but that only other devices have."""
+
+    integration = DOMAIN
+    annotations = llm.ToolAnnotations(read_only=True, destructive=False, open_world=False)
+
+    def __init__(self, function: Mapping[str, Any]) -> None:
+        """Take the tool's name from its description on the wire."""
+        self.name = function["name"]
+        self.description = function.get("description")
+        self.parameters = probatio.Schema({}, extra=probatio.ALLOW_EXTRA)
+
+    @override
+    async def async_call(
+        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+    ) -> llm.ToolResult:
+        """Say in words that it is not to be had here, for the model to pass on."""
+        return llm.ToolResult(
+            data={"error": "NotAvailableHere", "error_text": "This device is not able to do that."},
+            error=True,
+        )
+
+
+def render(chat_log: conversation.ChatLog) -> Render:
+    """Return what Home Assistant has built into a chat log, as it goes over the wire."""
+    api = chat_log.llm_api
+    first = chat_log.content[0]
+    return Render(
+        system=first.content if isinstance(first, conversation.SystemContent) else "",
+        tools=tuple(_wire_tool(tool, api) for tool in api.tools) if api else (),
+    )
+
+
+def _wire_tool(tool: llm.Tool, api: llm.APIInstance) -> WireTool:
+    """Return a tool as Ollama wants it described."""
+    parameters = probatio.to_openapi(
+        tool.parameters, custom_serializer=api.custom_serializer, openapi_version="3.1.0"
+    )
+    function = {"name": tool.name, "description": tool.description or "", "parameters": parameters}
+    return {"type": "function", "function": {k: ordered(v) for k, v in function.items()}}
+
+
+def _tool_input(call: Mapping[str, Any]) -> llm.ToolInput:
+    """Return a tool call of the model's, its arguments mended where small models slip."""
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or {}
+    if isinstance(arguments, str):
+        arguments = _from_json(arguments)
+    return llm.ToolInput(
+        tool_name=str(function.get("name", "")),
+        tool_args={
+            key: _from_json(value)
+            for key, value in (arguments.items() if isinstance(arguments, dict) else ())
+            if value is not None and value != ""
+        },
+    )
+
+
+def _from_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a list or object that a model wrote as text; anything else as it is."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
