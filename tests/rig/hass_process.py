@@ -1,0 +1,95 @@
+"""The `hass` process: its start, its end and its log."""
+
+import asyncio
+import os
+from pathlib import Path
+import re
+import signal
+import sys
+
+from .hass_api import HassError
+
+TAIL_LINES = 40
+STOP_SECONDS = 30
+
+
+class HassProcess:
+    """One configuration folder and, at times, the process that runs in it."""
+
+    def __init__(self, folder: Path, executable: Path | None = None) -> None:
+        """Prepare to run in the folder."""
+        self.folder = folder
+        self.executable = executable or Path(sys.executable).with_name("hass")
+        self.log_path = folder / "home-assistant.log"
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.returncode is None
+
+    async def start(self) -> None:
+        """Start the process; it takes some seconds until it answers."""
+        if self.running:
+            raise HassError("Home Assistant runs already")
+        if not self.executable.exists():
+            raise HassError(f"{self.executable} is missing: run script/bootstrap")
+        # What is printed before the log file is opened, such as a broken import, is kept as well.
+        with (self.folder / "hass.out").open("ab") as output:
+            self._process = await asyncio.create_subprocess_exec(
+                self.executable,
+                "-c",
+                self.folder,
+                "--skip-pip",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=_environment(),
+            )
+
+    async def wait(self) -> int | None:
+        """Wait for the process to end, and return its exit status."""
+        return await self._process.wait() if self._process else None
+
+    async def stop(self) -> None:
+        """End the process in an orderly way, as a restart of the host would."""
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            code = await asyncio.wait_for(process.wait(), STOP_SECONDS)
+        except TimeoutError:
+            await self.kill()
+            raise HassError(self.explain(f"did not stop in {STOP_SECONDS} s")) from None
+        if code != 0:
+            raise HassError(self.explain(f"stopped with exit status {code}"))
+
+    async def kill(self) -> None:
+        """End the process at once, as a power cut would."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    def explain(self, what: str) -> str:
+        """Return what went wrong, with the end of the log."""
+        return f"Home Assistant {what}. The end of its log:\n{self.tail()}"
+
+    def tail(self, lines: int = TAIL_LINES) -> str:
+        """Return the last lines of the log, or of the output if there is no log yet."""
+        for path in (self.log_path, self.folder / "hass.out"):
+            if path.exists() and (text := path.read_text(errors="replace")):
+                return "\n".join(text.splitlines()[-lines:])
+        return "(nothing was written)"
+
+    def log_records(self, level: str) -> list[str]:
+        """Return the first lines of all records of a level in this run's log."""
+        pattern = re.compile(rf"^\d{{4}}-\d\d-\d\d \S+ {level} \(")
+        lines = self.log_path.read_text(errors="replace").splitlines()
+        return [line for line in lines if pattern.match(line)]
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment without what would change how Home Assistant runs."""
+    unwanted = {"PYTHONPATH", "PYTEST_CURRENT_TEST", "SETUP_PORT", "SUPERVISOR"}
+    return {name: value for name, value in os.environ.items() if name not in unwanted}

@@ -1,0 +1,170 @@
+"""Changing a house's settings the way its owner does: flows, agents, pipelines, exposure."""
+
+import asyncio
+from collections.abc import Sequence
+import time
+from typing import Any
+
+from .hass_accounts import Accounts
+from .hass_api import HassError, Json
+from .hass_client import HassClient, Room
+from .hass_flows import Flows
+
+ENTITY_SECONDS = 30.0
+
+
+class HassSettings(HassClient):
+    """The owner at the settings page."""
+
+    def __init__(self, url: str, accounts: Accounts | None) -> None:
+        """Take the address, and the tokens if they are known yet."""
+        super().__init__(url, accounts)
+        self._flows = Flows(self.rest, self.command)
+        # Home Assistant never tells the URL of an entry again.
+        self._servers: dict[str, str] = {}
+
+    async def config_flow(
+        self, handler: str, *steps: Json, expect: str | None = "create_entry"
+    ) -> Json:
+        """Set up an integration and wait until it is loaded."""
+        return await self._flows.config_flow(handler, *steps, expect=expect)
+
+    async def subentry_flow(
+        self,
+        entry_id: str,
+        subentry_type: str,
+        *steps: Json,
+        subentry_id: str | None = None,
+        expect: str | None = "create_entry",
+    ) -> Json:
+        """Add a subentry (or change one) and wait until the entry is loaded again."""
+        return await self._flows.subentry_flow(
+            entry_id, subentry_type, *steps, expect=expect, subentry_id=subentry_id
+        )
+
+    async def wait_loaded(self, entry_id: str) -> None:
+        """Wait until a config entry is set up."""
+        await self._flows.wait_loaded(entry_id)
+
+    async def add_core_ollama(self, url: str, *, model: str, **options: Any) -> str:  # noqa: ANN401
+        """Set up Home Assistant's own Ollama agent; `agent_options` says what can be given."""
+        return await self._add_agent("ollama", url, agent_options("Core", model, **options))
+
+    async def add_ollama_warm(self, url: str, *, model: str, **options: Any) -> str:  # noqa: ANN401
+        """Set up our agent; `agent_options` says what can be given."""
+        return await self._add_agent("ollama_warm", url, agent_options("Warm", model, **options))
+
+    async def _add_agent(self, domain: str, url: str, options: Json) -> str:
+        """Add an agent to the entry of a server, and return its entity."""
+        key = f"{domain} {url}"
+        if key not in self._servers:
+            result = await self.config_flow(domain, {"url": url})
+            self._servers[key] = result["result"]["entry_id"]
+        entry_id = self._servers[key]
+        before = {one["subentry_id"] for one in await self._flows.subentries(entry_id)}
+        await self.subentry_flow(entry_id, "conversation", options)
+        after = {one["subentry_id"] for one in await self._flows.subentries(entry_id)}
+        return await self._wait_agent(*(after - before))
+
+    async def _wait_agent(self, subentry_id: str) -> str:
+        """Wait until the conversation entity of a subentry answers questions."""
+        deadline = time.monotonic() + ENTITY_SECONDS
+        while time.monotonic() < deadline:
+            for entity in await self.command("config/entity_registry/list"):
+                entity_id: str = entity["entity_id"]
+                if entity["config_subentry_id"] == subentry_id and entity_id.startswith(
+                    "conversation."
+                ):
+                    state = (await self.states()).get(entity_id)
+                    if state and state["state"] != "unavailable":
+                        return entity_id
+            await asyncio.sleep(0.1)
+        raise HassError("The new subentry got no conversation entity")
+
+    async def make_pipeline(
+        self, name: str, conversation_engine: str, *, prefer_local_intents: bool = False
+    ) -> str:
+        """Make an assistant that understands text and satellites' speech; return its id."""
+        ears = [entity for entity in await self.states() if entity.startswith("stt.")]
+        pipeline = await self.command(
+            "assist_pipeline/pipeline/create",
+            name=name,
+            language="en",
+            conversation_engine=conversation_engine,
+            conversation_language="en",
+            prefer_local_intents=prefer_local_intents,
+            stt_engine=ears[0] if ears else None,
+            stt_language="en" if ears else None,
+            tts_engine=None,
+            tts_language=None,
+            tts_voice=None,
+            wake_word_entity=None,
+            wake_word_id=None,
+        )
+        return str(pipeline["id"])
+
+    async def select_pipeline(self, room: Room, pipeline_name: str) -> None:
+        """Let the satellite of a room talk to another assistant."""
+        data = {"entity_id": room.pipeline_entity_id, "option": pipeline_name}
+        await self.call_action("select", "select_option", data)
+
+    async def expose(self, entity_id: str, exposed: bool) -> None:  # noqa: FBT001
+        """Let the assistant see an entity, or hide it."""
+        await self.command(
+            "homeassistant/expose_entity",
+            assistants=["conversation"],
+            entity_ids=[entity_id],
+            should_expose=exposed,
+        )
+
+    async def _find_rooms(self) -> list[Room]:
+        """Return the rooms that have a satellite, in the order of their names."""
+        areas = await self.command("config/area_registry/list")
+        area_names = {area["area_id"]: area["name"] for area in areas}
+        devices = await self.command("config/device_registry/list")
+        device_areas = {device["id"]: device["area_id"] for device in devices}
+        states = await self.states()
+        entities: dict[tuple[str, str], str] = {}
+        for entity in await self.command("config/entity_registry/list"):
+            kind = f"{entity['entity_id'].partition('.')[0]}.{entity['translation_key']}"
+            entities[entity["device_id"], kind] = entity["entity_id"]
+        rooms = []
+        for (device_id, kind), entity_id in entities.items():
+            if kind.startswith("assist_satellite.") and entity_id in states:
+                rooms.append(
+                    Room(
+                        name=area_names[device_areas[device_id]],
+                        device_id=device_id,
+                        satellite_entity_id=entity_id,
+                        pipeline_entity_id=entities[device_id, "select.pipeline"],
+                        keeps_timers=states[entity_id]["attributes"]["keeps_timers"],
+                    )
+                )
+        return sorted(rooms, key=lambda room: room.name)
+
+
+def agent_options(  # noqa: PLR0913
+    kind: str,
+    model: str,
+    *,
+    name: str | None = None,
+    prompt: str | None = None,
+    apis: Sequence[str] = ("assist",),
+    num_ctx: int = 16384,
+    max_history: int = 20,
+    keep_alive: int = -1,
+    think: bool = False,
+) -> Json:
+    """Return the fields of an agent's form; both integrations ask for the same ones."""
+    options: Json = {
+        "name": name or f"{kind} {model}",
+        "model": model,
+        "llm_hass_api": list(apis),
+        "num_ctx": num_ctx,
+        "max_history": max_history,
+        "keep_alive": keep_alive,
+        "think": think,
+    }
+    if prompt is not None:
+        options["prompt"] = prompt
+    return options
