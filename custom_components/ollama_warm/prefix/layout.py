@@ -41,7 +41,7 @@ class PrefixLayout:
     it, and how many lines stood there."""
     losses: dict[str, int] = field(default_factory=dict)
     """Digest of a segment that went without being replaced -> how often."""
-    _riding: frozenset[str] = frozenset()
+    _riding: frozenset[str] = field(default=frozenset(), compare=False)
     """The tail of the last render: what is in it has not just replaced something."""
 
     def split(self, render: Sequence[str]) -> Split:
