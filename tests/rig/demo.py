@@ -1,0 +1,196 @@
+"""The demonstration: one warm-up, then a new question in every room, with core's agent and ours.
+
+Everything in it is real: Home Assistant, llama.cpp, the warmer. `run` is also what the
+end-to-end test of the promised numbers calls.
+"""
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+import json
+from pathlib import Path
+import sys
+import tempfile
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .home_assistant import HomeAssistant, Room
+from .models import Memory, smollm2_model, tiny_model
+from .ollama import OllamaStandIn, Record, ServedModel
+from .warmer import run_warmer
+
+CORE, OURS = "core", "ollama_warm"
+WARM_UP, APP = "warm-up", "app"
+PIPELINE = "Ollama Warm"
+# A question re-reads its own words, the sentences for its room and the template's ends.
+WARM_AT_MOST = 80
+QUESTIONS = {
+    "Living Room": "Is anything still switched on in here?",
+    "Kitchen": "How warm is it at the moment?",
+    "Dining Room": "Which lights could you turn on for dinner?",
+    "Bedroom": "Did somebody leave the shutter open?",
+    "Office": "Can you make it a little brighter?",
+    "Bathroom": "What is the humidity like?",
+    APP: "Is the front door locked?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One question, or the warm-up, with llama.cpp's counts of its first model call."""
+
+    agent: str
+    memory: str
+    path: str
+    step: str
+    prompt: int
+    cached: int
+    re_read: int
+    seconds: float
+    verdict: str
+
+
+def row(agent: str, model: ServedModel, step: str, record: Record, verdict: str | None) -> Row:
+    """Return the row of a question; core's agent has no verdict of its own."""
+    if record.prompt_tokens is None or record.cached_tokens is None or record.ended is None:
+        raise ValueError(f"{step}: llama.cpp counted nothing: {record.error}")
+    own = "warm" if record.re_read_tokens <= WARM_AT_MOST else "cold"
+    return Row(
+        agent=agent,
+        memory=model.memory.value,
+        path=model.path,
+        step=step,
+        prompt=record.prompt_tokens,
+        cached=record.cached_tokens,
+        re_read=record.re_read_tokens,
+        seconds=round(record.ended - record.started, 2),
+        verdict=verdict or own,
+    )
+
+
+async def ask_everywhere(
+    house: HomeAssistant, server: OllamaStandIn, agent: str, entity: str, model: ServedModel
+) -> AsyncIterator[Row]:
+    """Warm an agent up once, without a device, then ask it a new question in every room."""
+    await server.restart_backend(model.name)
+    start = len(server.records)
+    await run_warmer(house, entity)
+    yield row(agent, model, WARM_UP, server.records[start], None)
+    for place in [*house.rooms, APP]:
+        name, device = (place.name, place) if isinstance(place, Room) else (APP, None)
+        start = len(server.records)
+        reply = await house.ask(QUESTIONS[name], agent=entity, device=device)
+        if reply.error_code:
+            raise ValueError(f"{agent}, {name}: {reply.speech}")
+        turns = ((reply.extra_data or {}).get(OURS) or {}).get("turns") or [{}]
+        yield row(agent, model, name, server.records[start], turns[0].get("verdict"))
+
+
+def served_models(which: str) -> list[ServedModel]:
+    """Return the models of a demonstration: a tiny one of each memory, or the real small one."""
+    if which == "smollm2":
+        return [
+            ServedModel("smollm2", Memory.ATTENTION, smollm2_model(), context_length=8192)
+        ]
+    return [
+        ServedModel(f"tiny-{memory}", memory, tiny_model(memory))
+        for memory in (Memory.ATTENTION, Memory.RECURRENT)
+    ]
+
+
+@asynccontextmanager
+async def demonstration(
+    folder: Path, models: list[ServedModel]
+) -> AsyncIterator[tuple[HomeAssistant, OllamaStandIn]]:
+    """Start a house and a model server."""
+    for part in ("house", "logs"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    async with (
+        OllamaStandIn(models, log_dir=folder / "logs") as server,
+        HomeAssistant(folder / "house") as house,
+    ):
+        yield house, server
+
+
+async def rows(
+    house: HomeAssistant, server: OllamaStandIn, models: list[ServedModel]
+) -> AsyncIterator[Row]:
+    """Add both agents for each model, and yield what everything costs."""
+    for model in models:
+        options: dict[str, Any] = {
+            "model": model.full_name,
+            "num_ctx": min(16384, model.context_length),
+        }
+        core = await house.add_core_ollama(server.url, name=f"Core {model.name}", **options)
+        ours = await house.add_ollama_warm(server.url, name=f"Warm {model.name}", **options)
+        for agent, entity in ((CORE, core), (OURS, ours)):
+            async for one in ask_everywhere(house, server, agent, entity, model):
+                yield one
+
+
+def table(found: list[Row]) -> Table:
+    """Return the rows for a screen."""
+    result = Table("agent", "memory", "room", title="First model call of each question")
+    for heading in ("prompt", "cached", "re-read", "seconds"):
+        result.add_column(heading, justify="right")
+    result.add_column("verdict")
+    previous: tuple[str, str] | None = None
+    for one in found:
+        if previous and previous != (one.agent, one.memory):
+            result.add_section()
+        previous = (one.agent, one.memory)
+        color = "green" if one.verdict == "warm" else "red"
+        result.add_row(
+            one.agent,
+            one.memory,
+            one.step,
+            f"{one.prompt:,}",
+            f"{one.cached:,}",
+            f"[{color}]{one.re_read:,}[/]",
+            f"{one.seconds:.2f}",
+            f"[{color}]{one.verdict}[/]" if one.step != WARM_UP else "",
+        )
+    return result
+
+
+async def show(options: argparse.Namespace, folder: Path) -> None:
+    """Run the demonstration and show it."""
+    console = Console(stderr=True)
+    models = served_models(options.model)
+    console.print("Starting Home Assistant and the model server ...")
+    async with demonstration(folder, models) as (house, server):
+        found: list[Row] = []
+        async for one in rows(house, server, models):
+            found.append(one)
+            console.print(f"{one.agent}, {one.memory}, {one.step}: {one.re_read:,} re-read")
+        Console().print(table(found))
+        if options.json:
+            options.json.write_text(json.dumps({"rows": [asdict(one) for one in found]}, indent=2))
+        if options.keep:
+            name, password = house.admin_login
+            console.print(f"Home Assistant runs at {house.url}, login {name} / {password}")
+            console.print("Ctrl-C ends it.")
+            await asyncio.Event().wait()
+
+
+def main() -> int:
+    """Read the command line and run the demonstration."""
+    parser = argparse.ArgumentParser(prog="script/demo", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
+    parser.add_argument("--keep", action="store_true", help="leave Home Assistant running")
+    parser.add_argument("--model", choices=["tiny", "smollm2"], default="tiny")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="ollama-warm-demo-") as folder:
+        try:
+            asyncio.run(show(options, Path(folder)))
+        except KeyboardInterrupt:
+            return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
