@@ -120,8 +120,9 @@ def load_config(path: Path) -> Config:
     try:
         return _build(_FILE(raw))
     except vol.MultipleInvalid as err:
-        lines = [f"{path}: {checks.sentence(mistake)}" for mistake in err.errors]
-        raise ConfigError("\n".join(lines)) from err
+        # Missing keys come in the order of a set, which changes from run to run.
+        mistakes = sorted(checks.sentence(mistake) for mistake in err.errors)
+        raise ConfigError("\n".join(f"{path}: {mistake}" for mistake in mistakes)) from err
 
 
 def _build(checked: dict[str, Any]) -> Config:

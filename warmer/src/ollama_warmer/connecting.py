@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 import json
 import logging
+import os
 import ssl
 from typing import Any
 from urllib.parse import urlsplit
@@ -82,7 +83,10 @@ def parse(message: str | bytes) -> dict[str, Any]:
     except ValueError:
         parsed = None
     if not isinstance(parsed, dict):
-        raise NotUnderstood("Home Assistant sent something that is not a message")
+        raise NotUnderstood(
+            "Home Assistant sent something that is not a message of its API: see what else answers "
+            "at home_assistant.url"
+        )
     return parsed
 
 
@@ -118,7 +122,8 @@ def _explain(url: str, err: Exception) -> str:
             f"The certificate of {url} is not trusted: {err.verify_message}. Use the name that the "
             "certificate was made for, or let this machine trust it (SSL_CERT_FILE)"
         )
-    if isinstance(err, ssl.SSLError):
+    # Some servers answer a handshake that they do not understand by hanging up.
+    if isinstance(err, (ssl.SSLError, ConnectionResetError)) and url.startswith("https:"):
         return f"{url} does not speak TLS: is it an address with http instead of https?"
     if isinstance(err, InvalidStatus):
         return _explain_status(url, err.response.status_code)
@@ -128,11 +133,18 @@ def _explain(url: str, err: Exception) -> str:
             f"and {check}"
         )
     if isinstance(err, OSError):
-        reason = err.strerror or "the connection failed"
         return (
-            f"Home Assistant cannot be reached at {url}: {reason}. See whether it runs, and {check}"
+            f"Home Assistant cannot be reached at {url}: {_reason(err)}. See whether it runs, and "
+            f"{check}"
         )
-    return f"What answers at {url} is not Home Assistant: {check}"
+    return f"What answers at {url} is not Home Assistant, or wants https instead of http: {check}"
+
+
+def _reason(err: OSError) -> str:
+    """Return the system's words for an error, which the loop wraps in its own."""
+    if err.errno is None or err.errno <= 0:
+        return err.strerror or str(err) or "the connection broke off"
+    return os.strerror(err.errno)
 
 
 def _explain_status(url: str, status: int) -> str:

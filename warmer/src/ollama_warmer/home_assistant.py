@@ -25,6 +25,7 @@ RUNNING = "RUNNING"
 UNKNOWN_COMMAND = "unknown_command"
 _COMMAND_TIMEOUT = 60.0
 _POLL_INTERVAL = 1.0
+_UPDATE = "update the older of Home Assistant and this warmer"
 _BROKEN = "The connection to Home Assistant broke: see whether it restarted"
 
 
@@ -238,10 +239,15 @@ class HomeAssistant:
         }
         if question.device is not None:
             fields["device_id"] = question.device
-        result = await self.command("conversation/process", fields, within=within)
+        try:
+            result = await self.command("conversation/process", fields, within=within)
+        except NoAnswer as err:
+            raise NoAnswer(
+                f"{err}: the server goes on with it, raise home_assistant.answer_timeout"
+            ) from err
         response = result.get("response") if isinstance(result, dict) else None
         if not isinstance(response, dict):
-            raise NotUnderstood("Home Assistant's answer to the question has an unknown shape")
+            raise NotUnderstood(f"Home Assistant's answer has an unknown shape: {_UPDATE}")
         return Reply(response)
 
     async def _short(self, kind: str) -> Any:  # noqa: ANN401 - as `command`
@@ -256,5 +262,5 @@ def _ids(entries: object, what: str) -> frozenset[str]:
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("id"), str) for entry in entries
     ):
-        raise NotUnderstood(f"Home Assistant's list of {what} has an unknown shape")
+        raise NotUnderstood(f"Home Assistant's list of {what} has an unknown shape: {_UPDATE}")
     return frozenset(entry["id"] for entry in entries)

@@ -10,7 +10,7 @@ PLACEHOLDER = "{number}"
 # token: a question that begins like an old one could be served from that one's own checkpoint,
 # which says nothing about the prefix.
 _QUESTIONS: dict[str, tuple[str, str]] = {
-    "de": ("Wie viel ist {number} plus {number}?", "{number} minus {number}, wie viel ist das?"),
+    "de": ("Was ergibt {number} plus {number}?", "{number} minus {number}, was ergibt das?"),
     "en": ("How much is {number} plus {number}?", "{number} minus {number}, how much is that?"),
     "es": ("¿Cuánto es {number} más {number}?", "{number} menos {number}, ¿cuánto es?"),
     "fr": ("Combien font {number} plus {number} ?", "{number} moins {number}, combien ça fait ?"),

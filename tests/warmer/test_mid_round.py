@@ -1,0 +1,160 @@
+"""The command against a house that fails while it is asked: what is lost and what is not."""
+
+from http import HTTPStatus
+import json
+
+import pytest
+
+from tests.warmer.conftest import Run, parsed
+from tests.warmer.house import WARM, Cut, Goodbye, House, Say, reply
+
+
+async def test_answer_of_another_shape(house: House, run: Run) -> None:
+    """An answer that cannot be read fails its target only."""
+    house.answers = [{"response": "42"}]
+
+    result = await run(house.url)
+
+    assert result.exit_code == 1
+    assert "app: failed, Home Assistant's answer has an unknown shape" in result.stdout
+    assert "kitchen: warm" in result.stdout
+
+
+async def test_refusal_of_another_shape(house: House, run: Run) -> None:
+    """A refusal without code and message is one all the same."""
+    house.answers = [Say(json.dumps({"id": 4, "type": "result", "success": False}))]
+
+    result = await run(house.url)
+
+    assert result.exit_code == 1
+    assert "app: failed, Home Assistant refused the command: no reason given" in result.stdout
+
+
+async def test_question_that_is_not_answered_in_time(house: House, run: Run) -> None:
+    """No answer fails the target; its late answer is not taken for the next one's."""
+    house.answers = [(0.3, reply(None))]
+
+    result = await run(house.url, "--json", timeouts="answer_timeout = 0.2")
+
+    assert result.exit_code == 1
+    app, kitchen = parsed(result)["targets"]
+    assert app["verdict"] == "failed"
+    assert app["reason"] == (
+        "Home Assistant did not answer conversation/process within 0.2 s: the server goes on with "
+        "it, raise home_assistant.answer_timeout"
+    )
+    assert kitchen["verdict"] == "warm"
+    assert len(house.logins) == 1
+    # No second try: it would wait behind the first one.
+    assert len(house.questions) == 3
+
+
+async def test_late_answer_arrives_meanwhile(house: House, run: Run) -> None:
+    """An answer that nobody waits for any more is dropped."""
+    house.answers = [(0.2, reply(None)), (0.3, reply(WARM)), reply(WARM)]
+
+    result = await run(house.url, timeouts="answer_timeout = 0.15")
+
+    assert result.exit_code == 1
+    assert "app: failed" in result.stdout
+
+
+async def test_connection_cut_after_sending(house: House, run: Run) -> None:
+    """The target whose question was under way fails; the next is asked on a new connection."""
+    house.answers = [Cut()]
+
+    result = await run(house.url)
+
+    assert result.exit_code == 1
+    assert "app: failed, The connection to Home Assistant broke: see whether" in result.stdout
+    assert "kitchen: warm" in result.stdout
+    assert len(house.logins) == 2
+    assert len(house.questions) == 3
+
+
+async def test_connection_cut_and_nobody_left_to_ask(house: House, run: Run) -> None:
+    """A cut in the last target leaves Home Assistant unreachable, as far as anybody knows."""
+    house.answers = [reply(), reply(), reply(), Cut()]
+
+    result = await run(house.url, "--json")
+
+    assert result.exit_code == 3
+    assert result.stderr == (
+        "Error: The connection to Home Assistant broke: see whether it restarted\n"
+    )
+    assert [target["verdict"] for target in parsed(result)["targets"]] == ["warm", "failed"]
+
+
+async def test_home_assistant_goes_away(house: House, run: Run) -> None:
+    """When it does not come back, the rest fails and what was found out is still reported."""
+
+    def leave(_: object) -> None:
+        house.http_status = HTTPStatus.BAD_GATEWAY
+        raise Cut
+
+    house.overrides["conversation/process"] = leave
+
+    result = await run(house.url, "--json")
+
+    assert result.exit_code == 3
+    app, kitchen = parsed(result)["targets"]
+    assert "connection to Home Assistant broke" in app["reason"]
+    assert "answered HTTP 502" in kitchen["reason"]
+    assert "answered HTTP 502" in result.stderr
+
+
+async def test_token_is_deleted_meanwhile(house: House, run: Run) -> None:
+    """A token that is revoked in mid-round ends with exit code 4."""
+
+    def revoke(_: object) -> None:
+        house.token = "another"
+        raise Cut
+
+    house.overrides["conversation/process"] = revoke
+
+    result = await run(house.url)
+
+    assert result.exit_code == 4
+    assert "refused the token" in result.stderr
+
+
+@pytest.mark.parametrize("words", ["half a line {", b"\xff\xfe", "[1, 2]"])
+async def test_garbage_instead_of_an_answer(house: House, run: Run, words: str | bytes) -> None:
+    """A message that is none ends the connection, not the round."""
+    house.answers = [Say(words)]
+
+    result = await run(house.url)
+
+    assert result.exit_code == 1
+    assert (
+        "app: failed, Home Assistant sent something that is not a message of its API"
+        in result.stdout
+    )
+    assert "kitchen: warm" in result.stdout
+
+
+async def test_messages_that_nobody_asked_for(house: House, run: Run) -> None:
+    """Events and answers to other ids are passed over."""
+
+    def chatter(message: dict[str, object]) -> None:
+        raise Say(json.dumps({"id": message["id"], "type": "event", "event": {}}))
+
+    house.overrides["conversation/process"] = chatter
+
+    result = await run(house.url, timeouts="answer_timeout = 0.1")
+
+    assert result.exit_code == 1
+    assert "did not answer conversation/process within 0.1 s" in result.stdout
+
+
+async def test_polite_goodbye(house: House, run: Run) -> None:
+    """A connection that Home Assistant closes is told from one that broke."""
+
+    def say_goodbye(_: object) -> None:
+        raise Goodbye
+
+    house.overrides["conversation/process"] = say_goodbye
+    result = await run(house.url)
+
+    assert result.exit_code == 3
+    assert "Home Assistant closed the connection: see whether it restarted" in result.stderr
