@@ -29,12 +29,12 @@ PIPELINE = "Ollama Warm"
 # A question re-reads its own words, the sentences for its room and the template's ends.
 WARM_AT_MOST = 80
 QUESTIONS = {
-    "Living Room": "Is anything still switched on in here?",
-    "Kitchen": "How warm is it at the moment?",
-    "Dining Room": "Which lights could you turn on for dinner?",
-    "Bedroom": "Did somebody leave the shutter open?",
-    "Office": "Can you make it a little brighter?",
-    "Bathroom": "What is the humidity like?",
+    "Living Room": "Is anything still on?",
+    "Kitchen": "How warm is it?",
+    "Dining Room": "Which lights are here?",
+    "Bedroom": "Is the shutter open?",
+    "Office": "Is the lamp on?",
+    "Bathroom": "How humid is it?",
     APP: "Is the front door locked?",
 }
 
@@ -134,10 +134,12 @@ async def rows(
 
 def table(found: list[Row]) -> Table:
     """Return the rows for a screen."""
-    result = Table("agent", "memory", "room", title="First model call of each question")
+    result = Table(title="First model call of each question", padding=(0, 0))
+    for heading in ("agent", "memory", "room"):
+        result.add_column(heading, no_wrap=True)
     for heading in ("prompt", "cached", "re-read", "seconds"):
-        result.add_column(heading, justify="right")
-    result.add_column("verdict")
+        result.add_column(heading, justify="right", no_wrap=True)
+    result.add_column("verdict", no_wrap=True)
     previous: tuple[str, str] | None = None
     for one in found:
         if previous and previous != (one.agent, one.memory):
