@@ -93,7 +93,8 @@ def test_shortest_file_has_generous_timeouts(tmp_path: Path) -> None:
             (
                 "targets[0].devise: is not a known key, "
                 "allowed are agent, confirm_text, device, language, name, text\n"
-                "targets[0].lang: is not a known key, allowed are agent, confirm_text, device, language, name, text"
+                "targets[0].lang: is not a known key, "
+                "allowed are agent, confirm_text, device, language, name, text"
             ),
         ),
         (
