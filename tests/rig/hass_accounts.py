@@ -1,10 +1,9 @@
 """The people of a new house: its owner, and a user who may only talk to it."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from .hass_api import Api, HassError, RestError
+from .hass_api import Api, HassError, RestError, until
 
 OWNER = ("owner", "the-key-under-the-mat")
 WARMER = ("warmer", "only-here-to-keep-warm")
@@ -84,12 +83,14 @@ async def _make_warmer(api: Api, admin_token: str) -> None:
 
 async def until_it_answers(api: Api) -> None:
     """Wait until the HTTP server is up."""
-    while True:
+
+    async def answers() -> bool:
         try:
             await api.rest("GET", "/api/onboarding")
         except RestError:
-            return  # a house that is lived in has no onboarding any more
+            return True  # a house that is lived in has no onboarding any more
         except OSError:
-            await asyncio.sleep(0.1)
-        else:
-            return
+            return False
+        return True
+
+    await until(answers)

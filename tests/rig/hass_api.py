@@ -1,7 +1,7 @@
 """The two ways of talking to a running Home Assistant: WebSocket commands and REST."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 import contextlib
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -12,6 +12,19 @@ from typing import Any, Self
 import aiohttp
 
 type Json = dict[str, Any]
+
+# How often we look whether something has happened that Home Assistant does not announce.
+GLANCE_SECONDS = 0.1
+
+
+async def until[Seen](look: Callable[[], Awaitable[Seen]]) -> Seen:
+    """Look again and again until there is something to see, and return it.
+
+    Who waits sets the limit, with `asyncio.timeout`.
+    """
+    while not (seen := await look()):  # noqa: ASYNC110 - there is no event to wait for
+        await asyncio.sleep(GLANCE_SECONDS)
+    return seen
 
 
 class HassError(RuntimeError):

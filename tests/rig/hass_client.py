@@ -63,7 +63,7 @@ class HassClient:
         """Send a REST request, as the owner unless another token is given."""
         return await self._api.rest(method, path, token=token or self.admin_token, json=json)
 
-    async def ask(
+    async def ask(  # noqa: PLR0913
         self,
         text: str,
         *,

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from http import HTTPStatus
-import time
 from typing import Any
 
-from .hass_api import HassError, Json, RestError
+from .hass_api import GLANCE_SECONDS, HassError, Json, RestError, until
 
 type Rest = Callable[..., Coroutine[Any, Any, Any]]
 type Command = Callable[..., Coroutine[Any, Any, Any]]
@@ -15,6 +15,7 @@ FLOW = "/api/config/config_entries/flow"
 SUBENTRY_FLOW = "/api/config/config_entries/subentries/flow"
 ATTEMPTS = 5
 LOAD_SECONDS = 30.0
+CALM_GLANCES = 3
 
 
 class Flows:
@@ -77,18 +78,21 @@ class Flows:
 
     async def wait_loaded(self, entry_id: str, seconds: float = LOAD_SECONDS) -> None:
         """Wait until the entry is set up."""
-        deadline = time.monotonic() + seconds
-        while (entry := await self.entry(entry_id))["state"] != "loaded":
-            if time.monotonic() > deadline:
-                raise HassError(f"{entry['domain']} is {entry['state']}: {entry['reason']}")
-            await asyncio.sleep(0.1)
+        try:
+            async with asyncio.timeout(seconds):
+                await until(partial(self._is_loaded, entry_id))
+        except TimeoutError:
+            entry = await self.entry(entry_id)
+            raise HassError(f"{entry['domain']} is {entry['state']}: {entry['reason']}") from None
+
+    async def _is_loaded(self, entry_id: str) -> bool:
+        return bool((await self.entry(entry_id))["state"] == "loaded")
 
     async def _wait_settled(self, entry_id: str) -> None:
         """Wait until a reload that has not begun yet is over."""
-        calm = 0
-        while calm < 3:
-            await asyncio.sleep(0.1)
-            calm = calm + 1 if (await self.entry(entry_id))["state"] == "loaded" else 0
+        for _ in range(CALM_GLANCES):
+            await asyncio.sleep(GLANCE_SECONDS)
+            await self.wait_loaded(entry_id)
 
     async def _walk(self, path: str, start: Json, steps: tuple[Json, ...]) -> Json:
         """Start a flow and answer its forms one after the other."""

@@ -91,5 +91,12 @@ class HassProcess:
 
 def _environment() -> dict[str, str]:
     """Return our environment without what would change how Home Assistant runs."""
-    unwanted = {"PYTHONPATH", "PYTEST_CURRENT_TEST", "SETUP_PORT", "SUPERVISOR"}
+    unwanted = {
+        "PYTHONPATH",
+        "PYTEST_CURRENT_TEST",
+        "SETUP_PORT",
+        "SUPERVISOR",
+        # Compiled modules halve the time that a start takes.
+        "PYTHONDONTWRITEBYTECODE",
+    }
     return {name: value for name, value in os.environ.items() if name not in unwanted}

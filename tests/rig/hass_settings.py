@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-import time
 from typing import Any
 
 from .hass_accounts import Accounts
-from .hass_api import HassError, Json
+from .hass_api import HassError, Json, until
 from .hass_client import HassClient, Room
 from .hass_flows import Flows
 
@@ -68,18 +67,22 @@ class HassSettings(HassClient):
 
     async def _wait_agent(self, subentry_id: str) -> str:
         """Wait until the conversation entity of a subentry answers questions."""
-        deadline = time.monotonic() + ENTITY_SECONDS
-        while time.monotonic() < deadline:
+
+        async def agent() -> str | None:
+            states = await self.states()
             for entity in await self.command("config/entity_registry/list"):
                 entity_id: str = entity["entity_id"]
-                if entity["config_subentry_id"] == subentry_id and entity_id.startswith(
-                    "conversation."
-                ):
-                    state = (await self.states()).get(entity_id)
-                    if state and state["state"] != "unavailable":
-                        return entity_id
-            await asyncio.sleep(0.1)
-        raise HassError("The new subentry got no conversation entity")
+                is_ours = entity["config_subentry_id"] == subentry_id
+                state = states.get(entity_id, {"state": "unavailable"})["state"]
+                if is_ours and entity_id.startswith("conversation.") and state != "unavailable":
+                    return entity_id
+            return None
+
+        try:
+            async with asyncio.timeout(ENTITY_SECONDS):
+                return str(await until(agent))
+        except TimeoutError:
+            raise HassError("The new subentry got no conversation entity") from None
 
     async def make_pipeline(
         self, name: str, conversation_engine: str, *, prefer_local_intents: bool = False

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from .hass_accounts import Accounts, onboard, until_it_answers
-from .hass_api import CommandError, HassError, Json, Reply, RestError
+from .hass_api import CommandError, HassError, Json, Reply, RestError, until
 from .hass_client import Room
 from .hass_config import LOCALHOST, SCRIPTS, free_port, write_configuration
 from .hass_process import HassProcess
@@ -141,15 +141,15 @@ class HomeAssistant(HassSettings):
         if is_new:
             self._known_accounts = await onboard(self._api)
             self._write_notes()
-        while (await self.command("get_config"))["state"] != "RUNNING":
-            await asyncio.sleep(0.1)
+        await until(self._is_running)
         if DEMO_HOUSE in self._components:
-            while not (rooms := await self._find_rooms()):
-                await asyncio.sleep(0.1)
-            self.rooms = rooms
+            self.rooms = await until(self._find_rooms)
         if is_new:
             for script in SCRIPTS:
                 await self.expose(f"script.{script}", exposed=True)
+
+    async def _is_running(self) -> bool:
+        return bool((await self.command("get_config"))["state"] == "RUNNING")
 
     def _write_notes(self) -> None:
         """Keep what a later start in the same folder has to know."""

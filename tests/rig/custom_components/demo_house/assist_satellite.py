@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any, override
 
 from homeassistant.components import intent
-from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType, PipelineStage
+from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType
+from homeassistant.components.assist_pipeline.models import PipelineStage
 from homeassistant.components.assist_satellite import (
     AssistSatelliteConfiguration,
     AssistSatelliteEntity,
@@ -42,6 +43,7 @@ class HouseSatellite(AssistSatelliteEntity):
         self.house = house
         self._timers: dict[str, str] = {}
         self._events: list[PipelineEvent] = []
+        self.entity_id = f"{Platform.ASSIST_SATELLITE}.{room.satellite_key}"
         self._attr_unique_id = room.satellite_key
         self._attr_device_info = satellite_device(room)
 

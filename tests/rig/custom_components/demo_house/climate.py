@@ -2,7 +2,8 @@
 
 from typing import Any, override
 
-from homeassistant.components.climate import ClimateEntity, ClimateEntityFeature, HVACMode
+from homeassistant.components.climate import ClimateEntity
+from homeassistant.components.climate.const import ClimateEntityFeature, HVACMode
 from homeassistant.const import ATTR_TEMPERATURE, UnitOfTemperature
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -22,7 +23,6 @@ async def async_setup_entry(
 class HouseClimate(HouseEntity, ClimateEntity):
     """A thermostat that heats or does not."""
 
-    _attr_hvac_modes = [HVACMode.HEAT, HVACMode.OFF]
     _attr_hvac_mode = HVACMode.HEAT
     _attr_native_temperature_unit = UnitOfTemperature.CELSIUS
     _attr_native_target_temperature: float | None = 20.0
@@ -35,6 +35,7 @@ class HouseClimate(HouseEntity, ClimateEntity):
     def __init__(self, thing: Thing) -> None:
         """Measure what the plan says."""
         super().__init__(thing)
+        self._attr_hvac_modes = [HVACMode.HEAT, HVACMode.OFF]
         self._attr_native_current_temperature = thing.value
 
     @override

@@ -5,6 +5,7 @@ from typing import override
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.device_registry import DeviceInfo
 from homeassistant.helpers.entity import Entity
+from homeassistant.util import slugify
 
 from .const import DOMAIN
 from .house import Room, Thing
@@ -20,6 +21,8 @@ class HouseEntity(Entity):
     def __init__(self, thing: Thing) -> None:
         """Take name, room and identity from the plan of the house."""
         self.thing = thing
+        # Home Assistant would put the room in front of a name that begins with it already.
+        self.entity_id = f"{thing.platform}.{slugify(thing.name)}"
         self._attr_unique_id = thing.key
         self._attr_device_class = thing.device_class
         self._attr_device_info = DeviceInfo(

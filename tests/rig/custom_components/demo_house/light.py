@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any, override
 
-from homeassistant.components.light import ATTR_BRIGHTNESS, ColorMode, LightEntity
+from homeassistant.components.light import LightEntity
+from homeassistant.components.light.const import ATTR_BRIGHTNESS, ColorMode
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
@@ -31,13 +32,13 @@ class HouseLight(HouseEntity, LightEntity):
     """A light that remembers how bright it was."""
 
     _attr_color_mode = ColorMode.BRIGHTNESS
-    _attr_supported_color_modes = {ColorMode.BRIGHTNESS}
     _attr_is_on = False
     _attr_brightness = 255
 
     def __init__(self, thing: Thing) -> None:
         """Start switched off."""
         super().__init__(thing)
+        self._attr_supported_color_modes = {ColorMode.BRIGHTNESS}
         self.added = asyncio.Event()
 
     @override

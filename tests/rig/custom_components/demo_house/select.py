@@ -1,6 +1,7 @@
 """Which assistant each satellite talks to, and when it takes a sentence for finished."""
 
 from homeassistant.components.assist_pipeline import AssistPipelineSelect, VadSensitivitySelect
+from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
@@ -26,6 +27,7 @@ class HousePipelineSelect(AssistPipelineSelect):
     def __init__(self, hass: HomeAssistant, room: Room) -> None:
         """Belong to the satellite of the room."""
         super().__init__(hass, DOMAIN, room.satellite_key)
+        self.entity_id = f"{Platform.SELECT}.{room.satellite_key}_assistant"
         self._attr_device_info = satellite_device(room)
 
 
@@ -37,4 +39,5 @@ class HouseVadSensitivitySelect(VadSensitivitySelect):
     def __init__(self, hass: HomeAssistant, room: Room) -> None:
         """Belong to the satellite of the room."""
         super().__init__(hass, room.satellite_key)
+        self.entity_id = f"{Platform.SELECT}.{room.satellite_key}_finished_speaking"
         self._attr_device_info = satellite_device(room)

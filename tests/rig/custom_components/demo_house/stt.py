@@ -9,12 +9,12 @@ from homeassistant.components.stt import (
     AudioCodecs,
     AudioFormats,
     AudioSampleRates,
-    SpeechAudioProcessing,
     SpeechMetadata,
     SpeechResult,
     SpeechResultState,
     SpeechToTextEntity,
 )
+from homeassistant.components.stt.models import SpeechAudioProcessing
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 

@@ -2,11 +2,8 @@
 
 from typing import Any, override
 
-from homeassistant.components.vacuum import (
-    StateVacuumEntity,
-    VacuumActivity,
-    VacuumEntityFeature,
-)
+from homeassistant.components.vacuum import StateVacuumEntity
+from homeassistant.components.vacuum.const import VacuumActivity, VacuumEntityFeature
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
