@@ -68,7 +68,7 @@ def test_long_question_may_cost_more() -> None:
 def test_reason_names_the_numbers() -> None:
     """The sentence can be checked by hand."""
     counts = Counts(
-        prompt=8130, cached=7106, re_read=1024, verdict="server lost it", reason="one batch back"
+        prompt=8130, cached=7106, re_read=1024, verdict="server_lost_it", reason="one batch back"
     )
 
     assert judge(QUESTION, counts)[1] == (

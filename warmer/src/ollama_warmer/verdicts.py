@@ -65,5 +65,6 @@ def _agree(because: str, counts: Counts) -> tuple[Verdict, str]:
 
 
 def _agents_words(counts: Counts) -> str:
-    words = ": ".join(filter(None, (counts.verdict, counts.reason)))
+    verdict = counts.verdict and counts.verdict.replace("_", " ")
+    words = ": ".join(filter(None, (verdict, counts.reason)))
     return f"; the agent says {words}" if words else ""
