@@ -114,7 +114,7 @@ class OllamaStandIn:
 
     async def restart_backend(self, model: str) -> None:
         """Kill a model's process: whoever waits gets an error, the next request loads anew."""
-        self.runner(model).kill()
+        await self.runner(model).kill()
 
     async def unload(self, model: str) -> None:
         """Unload a model, once nobody uses it."""

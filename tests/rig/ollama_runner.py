@@ -127,12 +127,13 @@ class Runner:
             await self._idle.wait()
             await self._end()
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """End the process as a crash would, whoever uses it."""
         self._stop_timer()
-        if self._server is not None:
-            self._server.kill()
-        self._server = self.options = None
+        server, self._server, self.options = self._server, None, None
+        if server is not None:
+            server.kill()
+            await server.stop()
 
     async def _load(self, options: RunnerOptions) -> LlamaServer:
         await self._end()
