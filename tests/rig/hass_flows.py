@@ -98,7 +98,7 @@ class Flows:
         """Start a flow and answer its forms one after the other."""
         result: Json = await self._rest("POST", path, json=start)
         for step in steps:
-            if result["type"] != "form":
+            if result["type"] not in ("form", "menu"):
                 break
             result = await self._rest("POST", f"{path}/{result['flow_id']}", json=step)
             while result["type"] in ("progress", "progress_done", "external_done"):

@@ -12,6 +12,13 @@ from .hass_api import HassError
 TAIL_LINES = 40
 STOP_SECONDS = 30
 
+# What this house does without. All three concern integrations that Home Assistant always starts.
+KNOWN_ERRORS = (
+    "[haffmpeg.core] FFmpeg fails",  # no ffmpeg program: only cameras and real microphones need it
+    "Setup failed for 'analytics'",  # needs the Supervisor's client, and would call home
+    "Error loading libturbojpeg",  # only cameras need it
+)
+
 
 class HassProcess:
     """One configuration folder and, at times, the process that runs in it."""
@@ -53,23 +60,27 @@ class HassProcess:
 
     async def stop(self) -> None:
         """End the process in an orderly way, as a restart of the host would."""
-        process = self._process
-        if process is None or process.returncode is not None:
+        process, self._process = self._process, None
+        if process is None:
             return
+        if process.returncode is not None:
+            raise HassError(self.explain(f"ended by itself with status {process.returncode}"))
         process.send_signal(signal.SIGTERM)
         try:
             code = await asyncio.wait_for(process.wait(), STOP_SECONDS)
         except TimeoutError:
-            await self.kill()
+            process.kill()
+            await process.wait()
             raise HassError(self.explain(f"did not stop in {STOP_SECONDS} s")) from None
         if code != 0:
             raise HassError(self.explain(f"stopped with exit status {code}"))
 
     async def kill(self) -> None:
         """End the process at once, as a power cut would."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()
 
     def explain(self, what: str) -> str:
         """Return what went wrong, with the end of the log."""
@@ -82,8 +93,13 @@ class HassProcess:
                 return "\n".join(text.splitlines()[-lines:])
         return "(nothing was written)"
 
+    def unexpected_errors(self) -> list[str]:
+        """Return the ERROR and CRITICAL records of this run, except the known ones."""
+        records = self.log_records("(?:ERROR|CRITICAL)")
+        return [line for line in records if not any(known in line for known in KNOWN_ERRORS)]
+
     def log_records(self, level: str) -> list[str]:
-        """Return the first lines of all records of a level in this run's log."""
+        """Return the first lines of all records of a level (a pattern) in this run's log."""
         pattern = re.compile(rf"^\d{{4}}-\d\d-\d\d \S+ {level} \(")
         lines = self.log_path.read_text(errors="replace").splitlines()
         return [line for line in lines if pattern.match(line)]

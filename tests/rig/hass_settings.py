@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 from .hass_accounts import Accounts
 from .hass_api import HassError, Json, until
@@ -10,6 +10,18 @@ from .hass_client import HassClient, Room
 from .hass_flows import Flows
 
 ENTITY_SECONDS = 30.0
+
+
+class AgentOptions(TypedDict, total=False):
+    """What can be chosen for an agent beside its model."""
+
+    name: str | None
+    prompt: str | None
+    apis: Sequence[str]
+    num_ctx: int
+    max_history: int
+    keep_alive: int
+    think: bool
 
 
 class HassSettings(HassClient):
@@ -45,13 +57,17 @@ class HassSettings(HassClient):
         """Wait until a config entry is set up."""
         await self._flows.wait_loaded(entry_id)
 
-    async def add_core_ollama(self, url: str, *, model: str, **options: Any) -> str:  # noqa: ANN401
-        """Set up Home Assistant's own Ollama agent; `agent_options` says what can be given."""
-        return await self._add_agent("ollama", url, agent_options("Core", model, **options))
+    async def add_core_ollama(
+        self, url: str, *, model: str, **options: Unpack[AgentOptions]
+    ) -> str:
+        """Set up Home Assistant's own Ollama agent, and return its entity."""
+        return await self._add_agent("ollama", url, _form("Core", model, options))
 
-    async def add_ollama_warm(self, url: str, *, model: str, **options: Any) -> str:  # noqa: ANN401
-        """Set up our agent; `agent_options` says what can be given."""
-        return await self._add_agent("ollama_warm", url, agent_options("Warm", model, **options))
+    async def add_ollama_warm(
+        self, url: str, *, model: str, **options: Unpack[AgentOptions]
+    ) -> str:
+        """Set up our agent, and return its entity."""
+        return await self._add_agent("ollama_warm", url, _form("Warm", model, options))
 
     async def _add_agent(self, domain: str, url: str, options: Json) -> str:
         """Add an agent to the entry of a server, and return its entity."""
@@ -146,28 +162,17 @@ class HassSettings(HassClient):
         return sorted(rooms, key=lambda room: room.name)
 
 
-def agent_options(  # noqa: PLR0913
-    kind: str,
-    model: str,
-    *,
-    name: str | None = None,
-    prompt: str | None = None,
-    apis: Sequence[str] = ("assist",),
-    num_ctx: int = 16384,
-    max_history: int = 20,
-    keep_alive: int = -1,
-    think: bool = False,
-) -> Json:
+def _form(kind: str, model: str, options: AgentOptions) -> Json:
     """Return the fields of an agent's form; both integrations ask for the same ones."""
-    options: Json = {
-        "name": name or f"{kind} {model}",
+    form: Json = {
+        "name": f"{kind} {model}",
+        "num_ctx": 16384,
+        "max_history": 20,
+        "keep_alive": -1,
+        "think": False,
+        **{key: value for key, value in options.items() if value is not None},
         "model": model,
-        "llm_hass_api": list(apis),
-        "num_ctx": num_ctx,
-        "max_history": max_history,
-        "keep_alive": keep_alive,
-        "think": think,
+        "llm_hass_api": list(options.get("apis", ("assist",))),
     }
-    if prompt is not None:
-        options["prompt"] = prompt
-    return options
+    form.pop("apis", None)
+    return form

@@ -71,6 +71,10 @@ class HomeAssistant(HassSettings):
         """Return the first lines of the present run's log records of one level."""
         return self._process.log_records(level)
 
+    def unexpected_errors(self) -> list[str]:
+        """Return the present run's errors, except those that every house of ours logs."""
+        return self._process.unexpected_errors()
+
     async def __aenter__(self) -> Self:
         """Start."""
         try:

@@ -1,6 +1,6 @@
 """Actions that change the house while it is lived in."""
 
-from typing import cast
+from typing import NamedTuple
 
 import probatio
 
@@ -61,13 +61,13 @@ async def _add_light(call: ServiceCall) -> ServiceResponse:
 
 async def _rename(call: ServiceCall) -> None:
     """Give a thing another name, as its owner would in the settings dialog."""
-    registry, entity = _known(call)
-    registry.async_update_entity(entity.entity_id, name=call.data[ATTR_NAME])
+    device_id = _known(call).device_id
+    dr.async_get(call.hass).async_update_device(device_id, name_by_user=call.data[ATTR_NAME])
 
 
 async def _remove(call: ServiceCall) -> None:
     """Throw a thing away, with its device; it stays away over restarts."""
-    _, entity = _known(call)
+    entity = _known(call)
     entry = house_entry(call.hass)
     added = [
         thing
@@ -79,7 +79,7 @@ async def _remove(call: ServiceCall) -> None:
         entry, options={OPTION_ADDED: added, OPTION_REMOVED: removed}
     )
     # The device takes its entities along.
-    dr.async_get(call.hass).async_remove_device(cast("str", entity.device_id))
+    dr.async_get(call.hass).async_remove_device(entity.device_id)
 
 
 async def _say(call: ServiceCall) -> ServiceResponse:
@@ -91,10 +91,14 @@ async def _say(call: ServiceCall) -> ServiceResponse:
     return await satellite(call.data["text"], call.data["seconds"], call.context)
 
 
-def _known(call: ServiceCall) -> tuple[er.EntityRegistry, er.RegistryEntry]:
-    """Return the registry and the entity of the house that the call is about."""
-    registry = er.async_get(call.hass)
-    entity = registry.async_get(call.data[ATTR_ENTITY_ID])
-    if entity is None or entity.platform != DOMAIN:
+class _Known(NamedTuple):
+    unique_id: str
+    device_id: str
+
+
+def _known(call: ServiceCall) -> _Known:
+    """Return which thing of the house the call is about."""
+    entity = er.async_get(call.hass).async_get(call.data[ATTR_ENTITY_ID])
+    if entity is None or entity.platform != DOMAIN or entity.device_id is None:
         raise ServiceValidationError(f"{call.data[ATTR_ENTITY_ID]} is no thing of this house")
-    return registry, entity
+    return _Known(entity.unique_id, entity.device_id)
