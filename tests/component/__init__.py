@@ -1,0 +1,1 @@
+"""Tests of the integration inside Home Assistant, against the stand-in for Ollama."""

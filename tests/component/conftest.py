@@ -1,0 +1,63 @@
+"""What the tests of the integration share."""
+
+from collections.abc import AsyncGenerator, Generator
+from typing import Any
+
+import pytest
+import pytest_socket
+
+# Before Home Assistant's loader looks, or the test plugin's own package takes our place.
+import custom_components.ollama_warm  # noqa: F401
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from .house import House, add_server, build_house
+from .server import Ollama
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Generator[Ollama]:
+    """Run one stand-in for all tests."""
+    pytest_socket.enable_socket()
+    server = Ollama(tmp_path_factory.mktemp("ollama"))
+    server.start()
+    yield server
+    pytest_socket.enable_socket()
+    server.close()
+
+
+@pytest.fixture
+def ollama(stand_in: Ollama) -> Generator[Ollama]:
+    """Return the stand-in, with nothing left of the last test."""
+    stand_in.forget()
+    yield stand_in
+    stand_in.forget()
+
+
+@pytest.fixture(autouse=True)
+def real_integration(
+    enable_custom_integrations: None, socket_enabled: None, hass_storage: dict[str, Any]
+) -> None:
+    """Let Home Assistant find the integration and speak to this machine, and write to no disk."""
+
+
+@pytest.fixture(name="hass")
+async def started_hass(hass: HomeAssistant) -> HomeAssistant:
+    """Return Home Assistant with the component that is always there."""
+    assert await async_setup_component(hass, "homeassistant", {})
+    return hass
+
+
+@pytest.fixture
+async def house(hass: HomeAssistant) -> House:
+    """Return a house without an agent."""
+    return await build_house(hass)
+
+
+@pytest.fixture
+async def agent(house: House, ollama: Ollama) -> AsyncGenerator[ConfigEntry]:
+    """Return the entry of a server whose agent can be asked."""
+    entry = await house.set_up(add_server(house.hass, ollama.url))
+    yield entry
+    await house.hass.config_entries.async_unload(entry.entry_id)
