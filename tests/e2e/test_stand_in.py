@@ -228,6 +228,22 @@ async def test_who_leaves_stops_the_work(client: Client) -> None:
     assert 0 < cached < 24_000
 
 
+async def test_two_slots_are_two_memories(tmp_path: Path) -> None:
+    """With two slots one after the other finds the warm one; two at once read one prompt anew."""
+    model = ALL_MODELS[0]
+    async with (
+        OllamaStandIn([model], log_dir=tmp_path, n_parallel=2) as ollama,
+        aiohttp.ClientSession() as session,
+    ):
+        client = Client(ollama, session)
+        await client.ask(model.name, "hello")
+        assert await client.re_read(model.name, "turn on the light") <= 14
+        await asyncio.gather(*(client.ask(model.name, words) for words in QUESTIONS[1:]))
+        warm, cold = sorted(record.re_read_tokens for record in ollama.records[-2:])
+    assert warm <= 14
+    assert cold > 3000
+
+
 async def test_what_does_not_fit_is_dropped(client: Client) -> None:
     """Like Ollama, messages go from the front, and the system text stays."""
     messages = [{"role": "system", "content": "Be brief."}]

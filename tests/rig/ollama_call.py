@@ -134,12 +134,13 @@ class Call:
         """Render or answer with a model that is loaded."""
         engine = Engine(self.session, server.url)
         talk, prompt = await self._prompt(engine, server.settings.n_ctx)
+        self.record.prompt = prompt
         if (
             self.body.get("_debug_render_only")
             and version_numbers(self.version) >= RENDER_ONLY_SINCE
         ):
             # On the native path too: there Ollama asks llama.cpp for the template's work.
-            self.record.kind, self.record.prompt = "render", prompt
+            self.record.kind = "render"
             part = {"message": {"role": "", "content": ""}} if self.chat else {"response": ""}
             info = {"rendered_template": prompt, "image_count": 0}
             return web.json_response(self._object(part, _debug_info=info))
@@ -149,7 +150,6 @@ class Call:
                 self.record.native = talk
                 pieces = engine.chat(talk, self._length)
             else:
-                self.record.prompt = prompt
                 fitting = await self._cut(engine, prompt, server.settings.n_ctx)
                 pieces = engine.complete(fitting, self._length)
             return await self._say(pieces, outlet)

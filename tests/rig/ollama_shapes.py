@@ -71,7 +71,7 @@ class Record:
     started: float
     kind: Literal["answer", "render", "load", "unload", "refused"] = "refused"
     prompt: str | None = None
-    """The prompt as text, where Ollama made it."""
+    """The prompt as text, before a token in front of it, whoever rendered it."""
     native: Json | None = None
     """What llama.cpp was sent, where it made the prompt itself."""
     prompt_tokens: int | None = None
