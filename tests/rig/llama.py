@@ -35,7 +35,8 @@ class LlamaSettings:
     cache_ram_mib: int = 8192
     n_ctx_checkpoints: int = 32
     verbosity: int = 4
-    threads: int = 2
+    threads: int = 1
+    """llama.cpp's threads wait for each other by spinning: on a busy machine one is the fastest."""
 
     @property
     def batch(self) -> int:

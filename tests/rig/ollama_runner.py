@@ -68,7 +68,7 @@ class RunnerOptions:
 class Runner:
     """The process of one model, and how long it stays."""
 
-    def __init__(self, gguf: Path, log_path: Path, n_parallel: int) -> None:
+    def __init__(self, gguf: Path, log_path: Path, n_parallel: int, threads: int) -> None:
         """Nothing is loaded before the first request."""
         self.log_path = log_path
         self.options: RunnerOptions | None = None
@@ -76,6 +76,7 @@ class Runner:
         self.loads = 0
         self._gguf = gguf
         self._n_parallel = n_parallel
+        self._threads = threads
         self._server: LlamaServer | None = None
         self._keep_alive = DEFAULT_KEEP_ALIVE
         self._slots = asyncio.Semaphore(n_parallel)
@@ -140,7 +141,9 @@ class Runner:
         server = LlamaServer(
             self._gguf,
             self.log_path,
-            LlamaSettings(options.num_ctx, self._n_parallel, options.num_batch),
+            LlamaSettings(
+                options.num_ctx, self._n_parallel, options.num_batch, threads=self._threads
+            ),
         )
         self._log_start(server.settings)
         await server.start()

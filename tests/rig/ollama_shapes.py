@@ -40,6 +40,8 @@ class ServedModel:
     shows_chat_template: bool = False
     """Native models only: newer Ollamas show the file's own Jinja template as `template`."""
     context_length: int = weights.TRAINED_CONTEXT
+    threads: int = 1
+    """More only help a model that has work for them."""
 
     @property
     def full_name(self) -> str:
