@@ -14,8 +14,10 @@ from .prefix.agent_prefix import WirePrefix
 # Template ends and the tokens in front of a checkpoint: on the native path a recurrent model
 # was seen to re-read 14 tokens more than an attention-only one for the same question.
 FEW_TOKENS = 24
-# Characters per token differ between an entity list and a sentence.
+# Tokens per character differ between an entity list and a sentence, and a template may leave
+# the tools out, so the share of the new text is not the share of its tokens.
 _DENSER = 1.5
+_BYTES_PER_TOKEN = 3
 # A loaded model answers at once; one that had to be loaded takes seconds (Ollama counts it).
 _LOADED_ANEW_S = 0.2
 _LONGEST_QUOTE = 120
@@ -59,6 +61,10 @@ class Wire:
     def stable_length(self) -> int:
         """Return the length of the part that is the same for everybody."""
         return sum(map(len, self.parts[:2]))
+
+    def behind(self, length: int) -> str:
+        """Return the text behind that many characters."""
+        return "".join(self.parts)[length:]
 
     def shared(self, other: Wire | None) -> int:
         """Return how many characters from the beginning are the same."""
@@ -141,12 +147,18 @@ def _verdict(
         return Verdict.UNKNOWN, Reason.NO_COUNT, ""
     shared = wire.shared(last)
     re_read = counts.prompt_tokens - counts.cached_tokens
-    new_tokens = (wire.length - shared) * counts.prompt_tokens / max(wire.length, 1)
     if shared < wire.stable_length:
         return Verdict.PROMPT_CHANGED, *_what_changed(last, prefix)
-    if re_read <= new_tokens * _DENSER + FEW_TOKENS:
+    if re_read <= _tokens_at_most(wire, shared, counts.prompt_tokens) + FEW_TOKENS:
         return Verdict.WARM, Reason.NOTHING, ""
     return Verdict.SERVER_LOST_IT, _likely_cause(counts, re_read), ""
+
+
+def _tokens_at_most(wire: Wire, shared: int, prompt_tokens: int) -> float:
+    """Return how many tokens the text may have that the server has not seen."""
+    new = wire.behind(shared)
+    by_share = len(new) * prompt_tokens / max(wire.length, 1) * _DENSER
+    return max(by_share, len(new.encode()) / _BYTES_PER_TOKEN)
 
 
 def _what_changed(last: Wire | None, prefix: WirePrefix) -> tuple[Reason, str]:

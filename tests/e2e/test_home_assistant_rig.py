@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.rig.custom_components.demo_house.house import EXPOSED_COUNT, ROOMS, THINGS
-from tests.rig.hass_config import SCRIPTS, free_port
+from tests.rig.hass_config import free_port
 from tests.rig.home_assistant import DEMO_HOUSE, CommandError, HassError, HomeAssistant, Json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

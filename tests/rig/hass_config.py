@@ -6,34 +6,9 @@ from pathlib import Path
 import socket
 from typing import Any
 
-LOCALHOST = "127.0.0.1"
+from .house_scripts import SCRIPTS
 
-SCRIPTS: dict[str, Any] = {
-    "good_night": {
-        "alias": "Good Night",
-        "description": "Turns everything off for the night",
-        "sequence": [
-            {"action": "light.turn_off", "target": {"entity_id": "all"}},
-            {"action": "lock.lock", "target": {"entity_id": "all"}},
-        ],
-    },
-    "movie_time": {
-        "alias": "Movie Time",
-        "description": "Gets the living room ready for a film",
-        "sequence": [
-            {
-                "action": "cover.close_cover",
-                "target": {
-                    "entity_id": ["cover.living_room_left_blind", "cover.living_room_right_blind"]
-                },
-            },
-            {
-                "action": "media_player.turn_on",
-                "target": {"entity_id": "media_player.living_room_tv"},
-            },
-        ],
-    },
-}
+LOCALHOST = "127.0.0.1"
 
 
 def free_port() -> int:

@@ -11,9 +11,10 @@ from typing import Any, Self
 from .hass_accounts import Accounts, onboard, until_it_answers
 from .hass_api import CommandError, HassError, Json, Reply, RestError, until
 from .hass_client import Room
-from .hass_config import LOCALHOST, SCRIPTS, free_port, write_configuration
+from .hass_config import LOCALHOST, free_port, write_configuration
 from .hass_process import HassProcess
 from .hass_settings import HassSettings
+from .house_scripts import SCRIPTS
 
 __all__ = [
     "DEMO_HOUSE",

@@ -41,8 +41,7 @@ async def run_warmer(
 ) -> WarmerRun:
     """Run one round for an agent, with the token of the user without administrator's rights."""
     with tempfile.TemporaryDirectory() as folder:
-        config = Path(folder, "warmer.toml")
-        config.write_text(configuration(house.url, agent, rooms or []))
+        config = _write(folder, configuration(house.url, agent, rooms or []))
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("ollama-warmer")),
             *("warm", "--config", str(config), "--json"),
@@ -53,3 +52,10 @@ async def run_warmer(
         out, errors = await process.communicate()
     report = json.loads(out) if out.strip() else {}
     return WarmerRun(process.returncode or 0, report, errors.decode())
+
+
+def _write(folder: str, text: str) -> Path:
+    """Write the configuration file and return its path."""
+    path = Path(folder, "warmer.toml")
+    path.write_text(text)
+    return path

@@ -112,7 +112,15 @@ _FOR_ALL = (
 )
 
 # Scripts come from configuration.yaml; the house only exposes them, because each becomes a tool.
-SCRIPTS = {"good_night": "Good Night", "movie_time": "Movie Time"}
+SCRIPTS = (
+    "good_night",
+    "movie_time",
+    "clean_rooms",
+    "play_radio",
+    "announce",
+    "wake_up_light",
+    "bus_departures",
+)
 
 _EXTRA = ("Spot", "Strip", "Lantern", "Nightlight")
 
