@@ -217,7 +217,9 @@ async def test_who_leaves_stops_the_work(client: Client) -> None:
 
     async def until_logged(words: str, times: int) -> None:
         async with asyncio.timeout(20):
-            while not log.exists() or log.read_text(errors="replace").count(words) < times:
+            while True:
+                if log.exists() and log.read_text(errors="replace").count(words) >= times:
+                    return
                 await asyncio.sleep(0.02)
 
     def ask() -> asyncio.Task[Json]:
