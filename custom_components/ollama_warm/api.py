@@ -135,7 +135,7 @@ class OllamaClient:
         """Return the models on the server, in its own order. Raises OllamaError."""
         answer = await self._get("/api/tags")
         return [
-            Model(str(model.get("model") or model.get("name")), int(model.get("size") or 0))
+            Model(str(model.get("model") or model.get("name")), _count(model.get("size")) or 0)
             for model in _list(answer, "models", self.url)
         ]
 

@@ -135,7 +135,7 @@ class AgentFlow(ConfigSubentryFlow):
             models = await entry.runtime_data.client.models()
         except OllamaError as err:
             return self.async_abort(
-                reason="server_failed", description_placeholders={"error": str(err)}
+                reason=err.key, description_placeholders=err.translation_placeholders
             )
         errors: dict[str, str] = {}
         if user_input is not None:

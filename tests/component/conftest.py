@@ -1,6 +1,6 @@
 """What the tests of the integration share."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -56,8 +56,6 @@ async def house(hass: HomeAssistant) -> House:
 
 
 @pytest.fixture
-async def agent(house: House, ollama: Ollama) -> AsyncGenerator[ConfigEntry]:
+async def agent(house: House, ollama: Ollama) -> ConfigEntry:
     """Return the entry of a server whose agent can be asked."""
-    entry = await house.set_up(add_server(house.hass, ollama.url))
-    yield entry
-    await house.hass.config_entries.async_unload(entry.entry_id)
+    return await house.set_up(add_server(house.hass, ollama.url))

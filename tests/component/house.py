@@ -17,7 +17,7 @@ from custom_components.ollama_warm.const import (
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
-from homeassistant.config_entries import ConfigEntry, ConfigSubentryDataWithId
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState, ConfigSubentryDataWithId
 from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_PROMPT, CONF_URL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
@@ -39,7 +39,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def add_server(
-    hass: HomeAssistant, url: str, *, api_key: str | None = None, **options: Any
+    hass: HomeAssistant, url: str, *, api_key: str | None = None, **options: object
 ) -> ConfigEntry:
     """Add the entry of a server with one agent, not yet set up; options of None are left out."""
     data = {key: value for key, value in (OPTIONS | options).items() if value is not None}
@@ -73,21 +73,16 @@ class House:
         self,
         text: str,
         room: str | None = None,
-        *,
-        conversation_id: str | None = None,
-        language: str = "en",
-        extra_system_prompt: str | None = None,
+        **more: Any,  # noqa: ANN401 - as Home Assistant takes it
     ) -> conversation.ConversationResult:
         """Ask the agent something, in a room or in the app."""
+        rest: dict[str, Any] = {"conversation_id": None, "language": "en", "agent_id": AGENT} | more
         return await conversation.async_converse(
             self.hass,
             text,
-            conversation_id,
-            Context(),
-            language=language,
-            agent_id=AGENT,
+            context=Context(),
             device_id=self.satellites[room] if room else None,
-            extra_system_prompt=extra_system_prompt,
+            **rest,
         )
 
     async def set_up(self, entry: ConfigEntry) -> ConfigEntry:
@@ -95,6 +90,12 @@ class House:
         await self.hass.config_entries.async_setup(entry.entry_id)
         await self.hass.async_block_till_done()
         return entry
+
+    @property
+    def state(self) -> str | None:
+        """State of the agent's entity, None if there is none."""
+        state = self.hass.states.get(AGENT)
+        return state.state if state else None
 
     def expose(self, entity_id: str, *, exposed: bool = True) -> None:
         """Expose an entity to the agent, or no longer."""
@@ -144,3 +145,8 @@ def turns(result: conversation.ConversationResult) -> list[dict[str, Any]]:
     """Return what the reply says of its turns."""
     data: list[dict[str, Any]] = result.response.speech["plain"]["extra_data"][DOMAIN]["turns"]
     return data
+
+
+def how_it_is(entry: ConfigEntry) -> ConfigEntryState:
+    """Return the state of an entry, for type checkers that think it stays the same."""
+    return entry.state

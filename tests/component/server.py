@@ -108,3 +108,6 @@ def reply(status: str = "200 OK", content_type: str = "application/x-ndjson") ->
 def split(data: bytes, size: int) -> Sequence[bytes]:
     """Return data in pieces of this size."""
     return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+JSON = reply(content_type="application/json; charset=utf-8")

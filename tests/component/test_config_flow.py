@@ -13,9 +13,7 @@ from tests.rig.ollama import Fault, FaultKind
 
 from .house import add_server
 from .sentences import sentence
-from .server import API_KEY, NOWHERE, Ollama, answering, reply
-
-JSON = reply(content_type="application/json; charset=utf-8")
+from .server import API_KEY, JSON, NOWHERE, Ollama, answering, reply
 
 
 async def start(hass: HomeAssistant) -> ConfigFlowResult:
