@@ -12,6 +12,7 @@ import pytest_asyncio
 from tests.rig.custom_components.demo_house.house import EXPOSED_COUNT, ROOMS, THINGS
 from tests.rig.hass_config import free_port
 from tests.rig.home_assistant import DEMO_HOUSE, CommandError, HassError, HomeAssistant, Json
+from tests.rig.house_scripts import SCRIPTS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
