@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
@@ -13,8 +12,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from .const import DOMAIN
-
-type WireMessage = dict[str, Any]
+from .options import WireMessage
 
 _REMEMBERED_CONVERSATIONS = 64
 
@@ -27,6 +25,16 @@ class Replay:
     """Which user message of the conversation (0, 1, ...) was sent with which tail."""
     dropped: int = 0
     """How many rounds have been left out so far. Never shrinks, or the prefix would move."""
+
+    def begin(self, ordinal: int, tail: str) -> None:
+        """Note the tail of a new user message.
+
+        Whatever is known of it or of later ones belongs to a question that failed, or to a
+        conversation that is over and whose id was used again.
+        """
+        self.tails = {known: text for known, text in self.tails.items() if known < ordinal}
+        self.tails[ordinal] = tail
+        self.dropped = min(self.dropped, ordinal)
 
 
 class Replays:

@@ -1,10 +1,13 @@
 """A small house in Home Assistant, and a way to talk to its agent."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from freezegun.api import FrozenDateTimeFactory
 from pytest_homeassistant_custom_component.common import (  # type: ignore[import-untyped]
     MockConfigEntry,
+    async_fire_time_changed,
 )
 
 from custom_components.ollama_warm.const import (
@@ -66,6 +69,7 @@ class House:
     """Three lights, and a voice satellite in the kitchen and in the bedroom."""
 
     hass: HomeAssistant
+    owner: ConfigEntry
     satellites: dict[str, str]
     """Room -> device id of its satellite. Only the kitchen's keeps timers."""
 
@@ -97,6 +101,19 @@ class House:
         state = self.hass.states.get(AGENT)
         return state.state if state else None
 
+    def add_satellite(self, room: str) -> None:
+        """Put a satellite into a room."""
+        devices = dr.async_get(self.hass)
+        device = devices.async_get_or_create(
+            config_entry_id=self.owner.entry_id, identifiers={("satellites", room)}, name=room
+        )
+        area = ar.async_get(self.hass).async_get_or_create(room)
+        devices.async_update_device(device.id, area_id=area.id)
+        er.async_get(self.hass).async_get_or_create(
+            "assist_satellite", "satellites", room, config_entry=self.owner, device_id=device.id
+        )
+        self.satellites[room.lower()] = device.id
+
     def expose(self, entity_id: str, *, exposed: bool = True) -> None:
         """Expose an entity to the agent, or no longer."""
         async_expose_entity(self.hass, "conversation", entity_id, exposed)
@@ -111,28 +128,14 @@ async def build_house(hass: HomeAssistant) -> House:
     await hass.async_block_till_done()
     owner = MockConfigEntry(domain="satellites")
     owner.add_to_hass(hass)
-    house = House(hass, {})
-    for room in ("Kitchen", "Bedroom"):
-        house.satellites[room.lower()] = _satellite(hass, owner, room)
+    house = House(hass, owner, {})
+    house.add_satellite("Kitchen")
+    house.add_satellite("Bedroom")
     async_register_timer_handler(hass, house.satellites["kitchen"], lambda *_: None)
     house.expose("light.ceiling")
     house.expose("light.bedside")
     house.expose("light.porch", exposed=False)
     return house
-
-
-def _satellite(hass: HomeAssistant, owner: ConfigEntry, room: str) -> str:
-    """Put a satellite into a room, and return the id of its device."""
-    devices = dr.async_get(hass)
-    device = devices.async_get_or_create(
-        config_entry_id=owner.entry_id, identifiers={("satellites", room)}, name=f"{room} satellite"
-    )
-    area = ar.async_get(hass).async_get_or_create(room)
-    devices.async_update_device(device.id, area_id=area.id)
-    er.async_get(hass).async_get_or_create(
-        "assist_satellite", "satellites", room, config_entry=owner, device_id=device.id
-    )
-    return device.id
 
 
 def speech(result: conversation.ConversationResult) -> str:
@@ -150,3 +153,10 @@ def turns(result: conversation.ConversationResult) -> list[dict[str, Any]]:
 def how_it_is(entry: ConfigEntry) -> ConfigEntryState:
     """Return the state of an entry, for type checkers that think it stays the same."""
     return entry.state
+
+
+async def later(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
+    """Let time pass."""
+    freezer.tick(timedelta(seconds=seconds))
+    async_fire_time_changed(hass)
+    await hass.async_block_till_done(wait_background_tasks=True)

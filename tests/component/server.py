@@ -7,6 +7,7 @@ its models stay loaded from test to test.
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+import logging
 from pathlib import Path
 import threading
 from typing import Any
@@ -29,6 +30,8 @@ class Ollama:
         gguf = tiny_model(Memory.ATTENTION)
         self.stand_in = OllamaStandIn([ServedModel(MODEL, Memory.ATTENTION, gguf)], log_dir=log_dir)
         self._loop = asyncio.new_event_loop()
+        # It reads the clock in a way that a frozen one does not know.
+        logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
         self._thread = threading.Thread(target=self._loop.run_forever, name="stand-in")
 
     def start(self) -> None:

@@ -1,22 +1,17 @@
 """A server is set up, goes away, comes back, and is removed."""
 
-from datetime import timedelta
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-from pytest_homeassistant_custom_component.common import (  # type: ignore[import-untyped]
-    async_fire_time_changed,
-)
 
 from homeassistant.components.conversation import ConversationEntityFeature
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
-from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import AGENT, House, add_server, how_it_is
+from .house import AGENT, House, add_server, how_it_is, later
 from .server import API_KEY, NOWHERE, Ollama
 
 STORED = "ollama_warm.server"
@@ -147,10 +142,3 @@ def logged(caplog: pytest.LogCaptureFixture, level: str) -> list[str]:
         for record in caplog.records
         if record.levelname == level and record.name.startswith("custom_components.ollama_warm")
     ]
-
-
-async def later(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
-    """Let time pass."""
-    freezer.tick(timedelta(seconds=seconds))
-    async_fire_time_changed(hass)
-    await hass.async_block_till_done(wait_background_tasks=True)
