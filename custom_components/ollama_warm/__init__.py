@@ -1,14 +1,17 @@
 """Ollama Warm: one prompt prefix for every room, kept warm and proven so."""
 
 from homeassistant.const import CONF_API_KEY, CONF_URL, Platform
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from .agent import Agent
 from .api import OllamaClient
 from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
+from .server import Server
 from .store import PrefixStore
+from .turn_log import async_forget_turns
+from .warm_up import WarmUp
 
 PLATFORMS = [Platform.CONVERSATION]
 
@@ -18,16 +21,35 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     client = OllamaClient(
         async_get_clientsession(hass), entry.data[CONF_URL], entry.data.get(CONF_API_KEY)
     )
-    coordinator = OllamaWarmCoordinator(hass, entry, client)
+    coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client))
     await coordinator.async_config_entry_first_refresh()
     store = PrefixStore(hass, entry.entry_id)
     await store.async_load()
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        coordinator.agents[subentry.subentry_id] = Agent(hass, subentry, client, store)
+        agent = Agent(hass, subentry, coordinator.server, store)
+        coordinator.agents[subentry.subentry_id] = agent
+        coordinator.warm_ups[subentry.subentry_id] = WarmUp(agent, store)
     entry.runtime_data = coordinator
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    _watch(entry)
     entry.async_on_unload(entry.add_update_listener(_async_reload))
     return True
+
+
+@callback
+def _watch(entry: OllamaWarmConfigEntry) -> None:
+    """Keep the agents warm until the entry is unloaded."""
+    coordinator = entry.runtime_data
+    warmth = coordinator.warmth
+
+    @callback
+    def look() -> None:
+        warmth.async_server_said(coordinator.data if coordinator.last_update_success else None)
+
+    look()
+    entry.async_on_unload(coordinator.async_add_listener(look))
+    warmth.async_start()
+    entry.async_on_unload(warmth.async_stop)
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
@@ -37,6 +59,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) 
 
 async def async_remove_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:
     """Forget what was learned for a server that is gone."""
+    async_forget_turns(hass, set(entry.subentries))
     await PrefixStore(hass, entry.entry_id).async_remove()
 
 

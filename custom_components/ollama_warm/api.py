@@ -23,6 +23,7 @@ from .const import DOMAIN
 _CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
 _QUICK_TIMEOUT = ClientTimeout(total=10)
 _LONGEST_QUOTE = 120
+_NODE_HEADER = "X-Fleet-Node"
 
 
 class OllamaError(HomeAssistantError):
@@ -92,9 +93,11 @@ class Counts:
     load_s: float | None
     total_s: float | None
     answer_tokens: int | None
+    node: str | None = None
+    """Which machine answered, where a router in front says so (Ollama Herd's X-Fleet-Node)."""
 
     @classmethod
-    def from_chunk(cls, chunk: Mapping[str, Any]) -> Self:
+    def from_chunk(cls, chunk: Mapping[str, Any], node: str | None = None) -> Self:
         """Read the counts of a chunk with `done: true`."""
         return cls(
             prompt_tokens=_count(chunk.get("prompt_eval_count")),
@@ -103,6 +106,7 @@ class Counts:
             load_s=_seconds(chunk.get("load_duration")),
             total_s=_seconds(chunk.get("total_duration")),
             answer_tokens=_count(chunk.get("eval_count")),
+            node=node,
         )
 
 
@@ -155,9 +159,48 @@ class OllamaClient:
                 if "error" in chunk:
                     raise _server_error(str(chunk["error"]), str(body.get("model")))
                 done = bool(chunk.get("done"))
+                if done:
+                    chunk["node"] = response.headers.get(_NODE_HEADER)
                 yield chunk
         if not done:
             raise BrokenAnswerError(url=self.url)
+
+    async def chat_counts(self, body: Mapping[str, Any]) -> Counts:
+        """Have a chat answered, and return only the counts. Raises OllamaError."""
+        counts = Counts.from_chunk({})
+        async for chunk in self.chat(body):
+            if chunk.get("done"):
+                counts = Counts.from_chunk(chunk, chunk["node"])
+        return counts
+
+    async def show(self, model: str) -> dict[str, Any]:
+        """Return what `/api/show` says of a model. Raises OllamaError."""
+        return await self._post("/api/show", {"model": model}, _QUICK_TIMEOUT)
+
+    async def render(self, body: Mapping[str, Any]) -> str | None:
+        """Return the prompt that a chat body becomes, without running the model on it.
+
+        None where the server does not say. Ollama knows `_debug_render_only` since 0.11.5; an
+        older one would answer the chat, so ask its version first. Raises OllamaError.
+        """
+        question = {**body, "stream": False, "_debug_render_only": True}
+        answer = await self._post("/api/chat", question, _CHAT_TIMEOUT)
+        info = answer.get("_debug_info")
+        rendered = info.get("rendered_template") if isinstance(info, dict) else None
+        return rendered if isinstance(rendered, str) and rendered else None
+
+    async def read(self, body: Mapping[str, Any]) -> Counts:
+        """Have a raw prompt read by `/api/generate`, and return the counts. Raises OllamaError."""
+        answer = await self._post("/api/generate", {**body, "raw": True, "stream": False})
+        return Counts.from_chunk(answer, answer.get("node"))
+
+    async def _post(
+        self, path: str, body: Mapping[str, Any], limits: ClientTimeout = _CHAT_TIMEOUT
+    ) -> dict[str, Any]:
+        """Return the JSON object that answers a body."""
+        async with self._request("POST", path, body, limits) as response:
+            answer = _parse(await response.read(), self.url)
+            return {**answer, "node": response.headers.get(_NODE_HEADER)}
 
     async def _get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""

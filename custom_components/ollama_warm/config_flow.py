@@ -42,15 +42,18 @@ from homeassistant.helpers.selector import (
 
 from .api import Model, OllamaClient, OllamaError
 from .const import (
+    CONF_AUTO_WARM,
     CONF_KEEP_ALIVE,
     CONF_MAX_HISTORY,
     CONF_NUM_CTX,
     CONF_THINK,
+    CONF_WARM_INTERVAL,
     DEFAULT_KEEP_ALIVE,
     DEFAULT_MAX_HISTORY,
     DEFAULT_NAME,
     DEFAULT_NUM_CTX,
     DEFAULT_URL,
+    DEFAULT_WARM_INTERVAL,
     DOMAIN,
     MIN_NUM_CTX,
     SUBENTRY_CONVERSATION,
@@ -67,7 +70,7 @@ SERVER_SCHEMA = probatio.Schema(
         ),
     }
 )
-_WHOLE_NUMBERS = (CONF_NUM_CTX, CONF_MAX_HISTORY, CONF_KEEP_ALIVE)
+_WHOLE_NUMBERS = (CONF_NUM_CTX, CONF_MAX_HISTORY, CONF_KEEP_ALIVE, CONF_WARM_INTERVAL)
 _TOKENS = "tokens"
 
 
@@ -132,7 +135,7 @@ class AgentFlow(ConfigSubentryFlow):
         if entry.state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         try:
-            models = await entry.runtime_data.client.models()
+            models = await entry.runtime_data.server.client.models()
         except OllamaError as err:
             return self.async_abort(
                 reason=err.key, description_placeholders=err.translation_placeholders
@@ -163,6 +166,8 @@ class AgentFlow(ConfigSubentryFlow):
             CONF_MAX_HISTORY: DEFAULT_MAX_HISTORY,
             CONF_KEEP_ALIVE: DEFAULT_KEEP_ALIVE,
             CONF_THINK: False,
+            CONF_AUTO_WARM: True,
+            CONF_WARM_INTERVAL: DEFAULT_WARM_INTERVAL,
         }
 
     def _save(self, user_input: dict[str, Any]) -> SubentryFlowResult:
@@ -207,6 +212,8 @@ class AgentFlow(ConfigSubentryFlow):
                 probatio.Optional(CONF_MAX_HISTORY): _number(0),
                 probatio.Optional(CONF_KEEP_ALIVE): _number(-1, "s"),
                 probatio.Optional(CONF_THINK): BooleanSelector(),
+                probatio.Optional(CONF_AUTO_WARM): BooleanSelector(),
+                probatio.Optional(CONF_WARM_INTERVAL): _number(0, "min"),
             }
         )
 

@@ -12,6 +12,8 @@ CONF_NUM_CTX: Final = "num_ctx"
 CONF_MAX_HISTORY: Final = "max_history"
 CONF_KEEP_ALIVE: Final = "keep_alive"
 CONF_THINK: Final = "think"
+CONF_AUTO_WARM: Final = "auto_warm"
+CONF_WARM_INTERVAL: Final = "warm_interval"
 
 DEFAULT_NAME: Final = "Ollama Warm"
 DEFAULT_URL: Final = "http://localhost:11434"
@@ -21,6 +23,7 @@ MIN_NUM_CTX: Final = 2048
 DEFAULT_MAX_HISTORY: Final = 20
 KEEP_ALIVE_FOREVER: Final = -1
 DEFAULT_KEEP_ALIVE: Final = KEEP_ALIVE_FOREVER
+DEFAULT_WARM_INTERVAL: Final = 60
 
 WARM_UP_PREFIX: Final = "ollama_warm."
 """A conversation whose id starts so is a warm-up: nothing is executed or remembered."""

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import SUBENTRY_CONVERSATION, WARM_UP_PREFIX
+from .const import DOMAIN, SUBENTRY_CONVERSATION, WARM_UP_PREFIX
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
 from .replies import async_error_reply, reply_with_turns, warm_up_reply
@@ -58,6 +58,16 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         return MATCH_ALL
 
     @override
+    async def async_prepare(self, language: str | None = None) -> None:
+        """Read the prefix while somebody who has said the wake word still talks."""
+        warmth, hass = self.coordinator.warmth, self.hass
+        self.coordinator.config_entry.async_create_background_task(
+            hass,
+            warmth.async_wake(self.subentry.subentry_id, language or hass.config.language),
+            f"{DOMAIN} wake word",
+        )
+
+    @override
     async def async_process(
         self, user_input: conversation.ConversationInput
     ) -> conversation.ConversationResult:
@@ -65,7 +75,7 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         if not (user_input.conversation_id or "").startswith(WARM_UP_PREFIX):
             return await super().async_process(user_input)
         try:
-            return warm_up_reply(user_input, await self.agent.async_warm_up(user_input))
+            return warm_up_reply(user_input, await self.warm_up.async_ask(user_input))
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except HomeAssistantError as err:

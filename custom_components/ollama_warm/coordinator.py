@@ -1,6 +1,5 @@
 """What an Ollama server says of itself."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import override
 
@@ -10,20 +9,15 @@ from homeassistant.exceptions import ConfigEntryAuthFailed
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
 from .agent import Agent
-from .api import InvalidAuthError, OllamaClient, OllamaError
+from .api import InvalidAuthError, OllamaError
 from .const import DOMAIN, LOGGER
+from .server import Server, ServerState
+from .warm_up import WarmUp
+from .warmth import Warmth
 
 UPDATE_INTERVAL = timedelta(seconds=30)
 
 type OllamaWarmConfigEntry = ConfigEntry[OllamaWarmCoordinator]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerState:
-    """The server's version, and its loaded models with their context length in tokens."""
-
-    version: str
-    loaded: dict[str, int | None]
 
 
 class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
@@ -31,9 +25,7 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
 
     config_entry: OllamaWarmConfigEntry
 
-    def __init__(
-        self, hass: HomeAssistant, entry: OllamaWarmConfigEntry, client: OllamaClient
-    ) -> None:
+    def __init__(self, hass: HomeAssistant, entry: OllamaWarmConfigEntry, server: Server) -> None:
         """Prepare; the first look is taken by the entry's set-up."""
         super().__init__(
             hass,
@@ -43,16 +35,19 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
             update_interval=UPDATE_INTERVAL,
             always_update=False,
         )
-        self.client = client
+        self.server = server
         self.agents: dict[str, Agent] = {}
         """The agents of this server, by subentry id."""
+        self.warm_ups: dict[str, WarmUp] = {}
+        """The agents' warm-ups, by subentry id."""
+        self.warmth = Warmth(hass, server, self.warm_ups)
 
     @override
     async def _async_update_data(self) -> ServerState:
         """Ask for version and loaded models: two requests that cost the server nothing."""
         try:
-            version = await self.client.version()
-            loaded = await self.client.loaded()
+            version = await self.server.client.version()
+            loaded = await self.server.client.loaded()
         except InvalidAuthError as err:
             raise ConfigEntryAuthFailed(
                 translation_domain=DOMAIN,
@@ -65,7 +60,8 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
                 translation_key=err.translation_key,
                 translation_placeholders=err.translation_placeholders,
             ) from err
-        return ServerState(
+        self.server.state = ServerState(
             version=version,
-            loaded={str(model.get("name")): model.get("context_length") for model in loaded},
+            loaded={str(m.get("name")): int(m.get("context_length") or 0) for m in loaded},
         )
+        return self.server.state

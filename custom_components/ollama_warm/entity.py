@@ -19,6 +19,7 @@ class AgentEntity(CoordinatorEntity[OllamaWarmCoordinator]):
         super().__init__(coordinator)
         self.subentry = subentry
         self.agent = coordinator.agents[subentry.subentry_id]
+        self.warm_up = coordinator.warm_ups[subentry.subentry_id]
         self._attr_device_info = DeviceInfo(
             identifiers={(DOMAIN, subentry.subentry_id)},
             name=subentry.title,

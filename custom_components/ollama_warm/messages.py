@@ -86,7 +86,7 @@ async def async_wire_messages(
 ) -> list[WireMessage]:
     """Return the messages of the rounds that are kept, each user message with its tail.
 
-    Raises HomeAssistantError for an attachment that is not an image.
+    Raises HomeAssistantError for an attachment that is not an image, or cannot be read.
     """
     messages: list[WireMessage] = []
     ordinal = _users(rounds[: replay.dropped])
@@ -129,7 +129,12 @@ async def _user_message(
                 translation_domain=DOMAIN, translation_key="unsupported_attachment"
             )
     paths = [attachment.path for attachment in item.attachments]
-    message["images"] = await hass.async_add_executor_job(_read_images, paths)
+    try:
+        message["images"] = await hass.async_add_executor_job(_read_images, paths)
+    except OSError as err:
+        raise HomeAssistantError(
+            translation_domain=DOMAIN, translation_key="unreadable_attachment"
+        ) from err
     return message
 
 

@@ -6,7 +6,9 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.storage import Store
 
 from .const import DOMAIN, LOGGER
+from .ping import Chosen, Way
 from .prefix.agent_prefix import AgentPrefix
+from .turns import Wire
 
 _VERSION = 1
 _MINOR_VERSION = 1
@@ -38,6 +40,7 @@ class PrefixStore:
             private=True,
         )
         self._agents: dict[str, dict[str, Any]] = {}
+        self._ways: dict[str, dict[str, str]] = {}
 
     async def async_load(self) -> None:
         """Read the file. What cannot be understood is left and learned anew."""
@@ -45,8 +48,9 @@ class PrefixStore:
         if data is None:
             return
         agents = data.get("agents") if isinstance(data, dict) else None
-        if isinstance(agents, dict):
-            self._agents = {str(key): value for key, value in agents.items()}
+        ways = data.get("ways", {}) if isinstance(data, dict) else None
+        if isinstance(agents, dict) and isinstance(ways, dict):
+            self._agents, self._ways = agents, ways
         else:
             LOGGER.warning("The stored prefixes cannot be read; they are learned anew")
 
@@ -62,17 +66,50 @@ class PrefixStore:
             return AgentPrefix(key)
         return prefix if prefix.key == key else AgentPrefix(key)
 
-    def sent(self, subentry_id: str) -> str | None:
-        """Return the digest of the prefix that this agent last sent."""
-        stored = self._agents.get(subentry_id)
-        value = stored.get("sent") if isinstance(stored, dict) else None
-        return value if isinstance(value, str) else None
+    def last_sent(self, subentry_id: str) -> Wire | None:
+        """Return the prefix that this agent last sent, None if that is not known."""
+        try:
+            sent = self._agents[subentry_id]["sent"]
+            return Wire(str(sent["system"]), tuple(sent["tools"]))
+        except KeyError, TypeError:
+            return None
 
     @callback
-    def async_save(self, subentry_id: str, prefix: AgentPrefix, sent: str | None) -> None:
-        """Write an agent's prefix within a few seconds, and in any case before a stop."""
-        self._agents[subentry_id] = {"prefix": prefix.as_dict(), "sent": sent}
-        self._store.async_delay_save(lambda: {"agents": self._agents}, _SAVE_DELAY_S)
+    def async_save(self, subentry_id: str, prefix: AgentPrefix, sent: Wire) -> None:
+        """Write an agent's prefix within a few seconds, if it has changed."""
+        stored = {
+            "prefix": prefix.as_dict(),
+            "sent": {"system": sent.system, "tools": list(sent.tools)},
+        }
+        if stored != self._agents.get(subentry_id):
+            self._agents[subentry_id] = stored
+            self._save()
+
+    def way(self, model: str) -> Chosen | None:
+        """Return how a model is warmed on this server, None if that was not tried yet."""
+        try:
+            chosen = self._ways[model]
+            return Chosen(Way(chosen["way"]), str(chosen["version"]))
+        except KeyError, TypeError, ValueError:
+            return None
+
+    @callback
+    def async_save_way(self, model: str, chosen: Chosen) -> None:
+        """Write how a model is warmed on this server."""
+        self._ways[model] = {"way": chosen.way.value, "version": chosen.version}
+        self._save()
+
+    @callback
+    def async_forget_way(self, model: str) -> None:
+        """Have the way for a model chosen anew, as the present one does not work any more."""
+        self._ways.pop(model, None)
+        self._save()
+
+    def _save(self) -> None:
+        """Write soon, and in any case before Home Assistant stops."""
+        self._store.async_delay_save(
+            lambda: {"agents": self._agents, "ways": self._ways}, _SAVE_DELAY_S
+        )
 
     async def async_remove(self) -> None:
         """Delete the file with the entry."""

@@ -6,10 +6,12 @@ verdict, and of the prompt at most a quote of the system text that changed.
 
 from dataclasses import dataclass
 from enum import StrEnum
+import json
 from typing import Any
 
 from .api import Counts
-from .prefix.agent_prefix import WirePrefix
+from .prefix.explain import Part, explain
+from .prefix.tools import WireTool
 
 # Template ends and the tokens in front of a checkpoint: on the native path a recurrent model
 # was seen to re-read 14 tokens more than an attention-only one for the same question.
@@ -18,9 +20,9 @@ FEW_TOKENS = 24
 # the tools out, so the share of the new text is not the share of its tokens.
 _DENSER = 1.5
 _BYTES_PER_TOKEN = 3
-# A loaded model answers at once; one that had to be loaded takes seconds (Ollama counts it).
-_LOADED_ANEW_S = 0.2
-_LONGEST_QUOTE = 120
+# Ollama's load_duration is a few milliseconds for a model that is there, and next to nothing
+# takes less than this to load. It only counts where the whole cache is gone.
+_LOADED_ANEW_S = 0.05
 _BATCHES = (512, 1024, 2048)
 
 
@@ -42,38 +44,31 @@ class Reason(StrEnum):
     SEGMENT_CHANGED = "segment_changed"
     TOOL_CHANGED = "tool_changed"
     MODEL_LOADED = "model_loaded"
+    OTHER_OPTIONS = "other_options"
+    OTHER_NODE = "other_node"
     CHECKPOINT = "checkpoint"
     EVICTED = "evicted"
 
 
+_OF_PART = {Part.SEGMENT: Reason.SEGMENT_CHANGED, Part.TOOL: Reason.TOOL_CHANGED}
+
+
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The text of one turn in parts: system text, tools, then each message."""
+    """The text of one turn: the prefix, then each message as text. `node` served it, if known."""
 
-    parts: tuple[str, ...]
+    system: str
+    tools: tuple[WireTool, ...]
+    messages: tuple[str, ...] = ()
+    node: str | None = None
 
-    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the texts in the order of most templates."""
+        return (self.system, json.dumps(self.tools), *self.messages)
+
     def length(self) -> int:
         """Return the length in characters."""
-        return sum(map(len, self.parts))
-
-    @property
-    def stable_length(self) -> int:
-        """Return the length of the part that is the same for everybody."""
-        return sum(map(len, self.parts[:2]))
-
-    def behind(self, length: int) -> str:
-        """Return the text behind that many characters."""
-        return "".join(self.parts)[length:]
-
-    def shared(self, other: Wire | None) -> int:
-        """Return how many characters from the beginning are the same."""
-        total = 0
-        for mine, theirs in zip(self.parts, other.parts if other else (), strict=False):
-            if mine != theirs:
-                return total + _common_length(mine, theirs)
-            total += len(mine)
-        return total
+        return sum(map(len, self.parts()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +108,19 @@ class Turn:
         }
 
     def sentence(self) -> str | None:
-        """Return the reason in words, None when there is nothing to explain."""
+        """Return the kind of the reason and what it names, None when nothing is to explain."""
         if self.reason is Reason.NOTHING:
             return None
-        if self.detail:
-            return f"{self.reason.value}: {self.detail}"
-        return self.reason.value
+        return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
 
 
-def judge(counts: Counts, wire: Wire, last: Wire | None, prefix: WirePrefix) -> Turn:
+def judge(counts: Counts, wire: Wire, last: Wire | None, *, other_options: bool = False) -> Turn:
     """Return the turn with its verdict: what was to be expected, and what came.
 
     `last` is what this agent last sent to the server, None when nothing is known of it.
+    `other_options` says that the model was last seen loaded with another context length.
     """
-    verdict, reason, detail = _verdict(counts, wire, last, prefix)
+    verdict, reason, detail = _verdict(counts, wire, last, other_options=other_options)
     return Turn(
         prompt_tokens=counts.prompt_tokens,
         cached_tokens=counts.cached_tokens,
@@ -136,58 +130,49 @@ def judge(counts: Counts, wire: Wire, last: Wire | None, prefix: WirePrefix) -> 
         verdict=verdict,
         reason=reason,
         detail=detail,
+        node=counts.node,
     )
 
 
 def _verdict(
-    counts: Counts, wire: Wire, last: Wire | None, prefix: WirePrefix
+    counts: Counts, wire: Wire, last: Wire | None, *, other_options: bool
 ) -> tuple[Verdict, Reason, str]:
     """Compare the counts with what the wire text lets expect."""
     if counts.prompt_tokens is None or counts.cached_tokens is None:
         return Verdict.UNKNOWN, Reason.NO_COUNT, ""
-    shared = wire.shared(last)
-    re_read = counts.prompt_tokens - counts.cached_tokens
-    if shared < wire.stable_length:
-        return Verdict.PROMPT_CHANGED, *_what_changed(last, prefix)
-    if re_read <= _tokens_at_most(wire, shared, counts.prompt_tokens) + FEW_TOKENS:
-        return Verdict.WARM, Reason.NOTHING, ""
-    return Verdict.SERVER_LOST_IT, _likely_cause(counts, re_read), ""
-
-
-def _tokens_at_most(wire: Wire, shared: int, prompt_tokens: int) -> float:
-    """Return how many tokens the text may have that the server has not seen."""
-    new = wire.behind(shared)
-    by_share = len(new) * prompt_tokens / max(wire.length, 1) * _DENSER
-    return max(by_share, len(new.encode()) / _BYTES_PER_TOKEN)
-
-
-def _what_changed(last: Wire | None, prefix: WirePrefix) -> tuple[Reason, str]:
-    """Name the part of the prefix that is not as it was."""
     if last is None:
-        return Reason.FIRST_PROMPT, ""
-    if prefix.lost:
-        return Reason.SEGMENT_CHANGED, prefix.lost[0][:_LONGEST_QUOTE]
-    if prefix.changed_tools:
-        return Reason.TOOL_CHANGED, prefix.changed_tools[0][:_LONGEST_QUOTE]
-    return Reason.SEGMENT_CHANGED, ""
+        return Verdict.PROMPT_CHANGED, Reason.FIRST_PROMPT, ""
+    if changed := explain(wire.system, wire.tools, last.system, last.tools):
+        return Verdict.PROMPT_CHANGED, _OF_PART[changed.part], changed.quote
+    re_read = counts.prompt_tokens - counts.cached_tokens
+    if re_read <= _tokens_at_most(wire, last, counts.prompt_tokens) + FEW_TOKENS:
+        return Verdict.WARM, Reason.NOTHING, ""
+    cause = _likely_cause(counts, re_read, last.node, other_options=other_options)
+    return Verdict.SERVER_LOST_IT, cause, ""
 
 
-def _likely_cause(counts: Counts, re_read: int) -> Reason:
-    """Return why a server no longer has what it was sent, the likeliest cause first."""
-    if (counts.load_s or 0) > _LOADED_ANEW_S:
+def _likely_cause(
+    counts: Counts, re_read: int, last_node: str | None, *, other_options: bool
+) -> Reason:
+    """Return why a server has not what it was sent, the first cause that the counts allow."""
+    if not counts.cached_tokens and (counts.load_s or 0) > _LOADED_ANEW_S:
         return Reason.MODEL_LOADED
+    if other_options:
+        return Reason.OTHER_OPTIONS
+    if last_node and counts.node != last_node:
+        return Reason.OTHER_NODE
     if counts.cached_tokens and any(0 <= re_read - batch <= batch // 4 for batch in _BATCHES):
         return Reason.CHECKPOINT
     return Reason.EVICTED
 
 
-def _common_length(first: str, second: str) -> int:
-    """Return how many characters two texts share from their beginning."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[:middle] == second[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def _tokens_at_most(wire: Wire, last: Wire, prompt_tokens: int) -> float:
+    """Return how many tokens the text may have that the server has not seen."""
+    same = 0
+    for mine, theirs in zip(wire.messages, last.messages, strict=False):
+        if mine != theirs:
+            break
+        same += 1
+    new = "".join(wire.messages[same:])
+    by_share = len(new) * prompt_tokens / max(wire.length(), 1) * _DENSER
+    return max(by_share, len(new.encode()) / _BYTES_PER_TOKEN)

@@ -39,7 +39,7 @@ class Answer:
                 yield delta
             delta = {}
             if chunk.get("done"):
-                self.counts = Counts.from_chunk(chunk)
+                self.counts = Counts.from_chunk(chunk, chunk.get("node"))
 
 
 class ElsewhereTool(llm.Tool):

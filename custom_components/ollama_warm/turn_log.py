@@ -1,0 +1,56 @@
+"""The last turns of each agent, kept over a reload of its entry."""
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from .const import DOMAIN
+from .turns import Turn
+
+MOST_TURNS = 500
+
+
+class Occasion(StrEnum):
+    """Who caused a turn."""
+
+    QUESTION = "question"
+    WARM_UP = "warm_up"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTurn:
+    """A turn, when it ended, and who caused it. Says nothing of what was said."""
+
+    ended: datetime
+    occasion: Occasion
+    turn: Turn
+
+
+type TurnLog = deque[LoggedTurn]
+
+_LOGS: HassKey[dict[str, TurnLog]] = HassKey(f"{DOMAIN}_turns")
+
+
+@callback
+def async_turn_log(hass: HomeAssistant, subentry_id: str) -> TurnLog:
+    """Return the log of an agent, oldest turn first."""
+    logs = hass.data.setdefault(_LOGS, {})
+    return logs.setdefault(subentry_id, deque(maxlen=MOST_TURNS))
+
+
+@callback
+def async_log_turn(hass: HomeAssistant, subentry_id: str, occasion: Occasion, turn: Turn) -> None:
+    """Add a turn that has just ended."""
+    async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), occasion, turn))
+
+
+@callback
+def async_forget_turns(hass: HomeAssistant, subentry_ids: set[str]) -> None:
+    """Drop the logs of agents that are gone."""
+    for subentry_id in subentry_ids:
+        hass.data.get(_LOGS, {}).pop(subentry_id, None)

@@ -1,0 +1,109 @@
+"""Who may use a model server now: people at once, warm-ups one at a time and when it is quiet."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+import contextlib
+from contextlib import asynccontextmanager
+
+# Somebody who has just been answered is likely to say something more.
+QUIET_S = 5.0
+
+
+class Turnstile:
+    """One for each model server, as all its agents share its cache and its time."""
+
+    def __init__(self) -> None:
+        """Let everybody through."""
+        self._warming = asyncio.Lock()
+        self._owner: object | None = None
+        self._request: asyncio.Task[object] | None = None
+        self._people = 0
+        self._nobody = asyncio.Event()
+        self._nobody.set()
+        self._last_person = float("-inf")
+
+    @property
+    def recently_used(self) -> bool:
+        """Return whether a person is being answered, or was a moment ago."""
+        return bool(self._people) or self._still_waiting() > 0
+
+    @property
+    def warming(self) -> bool:
+        """Return whether a warm-up is going on or waiting for quiet."""
+        return self._warming.locked()
+
+    @asynccontextmanager
+    async def person(self, owner: object) -> AsyncIterator[None]:
+        """Let a person's turn through to an agent.
+
+        If that agent's own prefix is being read just now, the turn waits for it rather than
+        have it read twice. Anybody else's warm-up is broken off.
+        """
+        self._people += 1
+        self._nobody.clear()
+        try:
+            if self._request is not None and not self._request.done():
+                if self._owner is owner:
+                    await asyncio.wait([self._request])
+                else:
+                    self._request.cancel()
+            yield
+        finally:
+            self._people -= 1
+            self._last_person = asyncio.get_running_loop().time()
+            if not self._people:
+                self._nobody.set()
+
+    @asynccontextmanager
+    async def warm_up(self, owner: object) -> AsyncIterator[None]:
+        """Let the warm-up of one agent through, after all others."""
+        async with self._warming:
+            self._owner = owner
+            try:
+                yield
+            finally:
+                self._owner = None
+
+    async def request[T](self, send: Callable[[], Awaitable[T]]) -> T:
+        """Send one request of the warm-up that is let through, once it is quiet.
+
+        A request that a person broke off is sent again later.
+        """
+        while True:
+            await self._until_quiet()
+            request = asyncio.ensure_future(_awaited(send))
+            self._request = request
+            try:
+                return await request
+            except asyncio.CancelledError:
+                if not request.cancelled() or _cancelled_ourselves():
+                    raise
+            finally:
+                self._request = None
+                if not request.done():
+                    request.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await request
+
+    async def _until_quiet(self) -> None:
+        """Wait until nobody is being answered and nobody was for a moment."""
+        while True:
+            await self._nobody.wait()
+            if (seconds := self._still_waiting()) <= 0:
+                return
+            await asyncio.sleep(seconds)
+
+    def _still_waiting(self) -> float:
+        """Return how many seconds of quiet are missing."""
+        return self._last_person + QUIET_S - asyncio.get_running_loop().time()
+
+
+async def _awaited[T](send: Callable[[], Awaitable[T]]) -> T:
+    """Turn an awaitable into a coroutine, so that it can be a task."""
+    return await send()
+
+
+def _cancelled_ourselves() -> bool:
+    """Return whether it is this very task that was cancelled, not only its request."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,204 @@
+"""When agents are warmed: whenever their prefix may have changed, or the server may have lost it.
+
+Each occasion is debounced, so that a hundred changes at once are one warm-up.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
+from homeassistant.const import (
+    ATTR_DOMAIN,
+    EVENT_SERVICE_REGISTERED,
+    EVENT_SERVICE_REMOVED,
+    EVENT_STATE_CHANGED,
+)
+from homeassistant.core import (
+    CALLBACK_TYPE,
+    CoreState,
+    EventStateChangedData,
+    HomeAssistant,
+    callback,
+)
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    floor_registry as fr,
+)
+from homeassistant.helpers.debounce import Debouncer
+from homeassistant.helpers.event import async_track_point_in_utc_time, async_track_time_interval
+from homeassistant.helpers.start import async_at_started
+from homeassistant.util import dt as dt_util
+
+from .const import KEEP_ALIVE_FOREVER, LOGGER
+from .server import Server, ServerState
+from .turns import Turn, Verdict
+from .warm_up import WarmUp
+
+COOLDOWN_S = 10
+# Two clients that want the model with different options would load it against each other.
+_OTHER_OPTIONS_EVERY = timedelta(minutes=10)
+
+
+class Warmth:
+    """Watches over the agents of one server."""
+
+    def __init__(self, hass: HomeAssistant, server: Server, warm_ups: dict[str, WarmUp]) -> None:
+        """Take the agents' warm-ups by subentry id; nothing is watched yet."""
+        self.hass = hass
+        self.last: dict[str, tuple[datetime, Turn]] = {}
+        """When each agent was last warmed, and the turn that confirmed it."""
+        self._server = server
+        self._warm_ups = warm_ups
+        self._seen: ServerState | None = None
+        self._failed: set[str] = set()
+        self._next_for_options = dt_util.utcnow()
+        self._stop: list[CALLBACK_TYPE] = []
+        self._stop_midnight: CALLBACK_TYPE | None = None
+        self._soon = Debouncer(
+            hass,
+            LOGGER,
+            cooldown=COOLDOWN_S,
+            immediate=False,
+            function=self.async_warm_all,
+            background=True,
+        )
+
+    @callback
+    def async_start(self) -> None:
+        """Listen for every occasion."""
+        bus = self.hass.bus
+        self._stop = [
+            async_at_started(self.hass, self.async_soon),
+            async_listen_entity_updates(self.hass, "conversation", self.async_soon),
+            bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self.async_soon),
+            bus.async_listen(dr.EVENT_DEVICE_REGISTRY_UPDATED, self.async_soon),
+            bus.async_listen(ar.EVENT_AREA_REGISTRY_UPDATED, self.async_soon),
+            bus.async_listen(fr.EVENT_FLOOR_REGISTRY_UPDATED, self.async_soon),
+            bus.async_listen(EVENT_SERVICE_REGISTERED, self.async_soon, event_filter=_is_script),
+            bus.async_listen(EVENT_SERVICE_REMOVED, self.async_soon, event_filter=_is_script),
+            bus.async_listen(EVENT_STATE_CHANGED, self.async_soon, event_filter=_comes_or_goes),
+            *self._intervals(),
+        ]
+        self._at_midnight()
+
+    @callback
+    def async_stop(self) -> None:
+        """Listen no more."""
+        for stop in self._stop:
+            stop()
+        if self._stop_midnight:
+            self._stop_midnight()
+        self._soon.async_shutdown()
+
+    @callback
+    def async_soon(self, *_: object) -> None:
+        """Warm all agents once it has been calm for a moment."""
+        if self.hass.state is CoreState.running:
+            self._soon.async_schedule_call()
+
+    @callback
+    def async_server_said(self, state: ServerState | None) -> None:
+        """Compare what the server says of itself with what it said before.
+
+        None when it does not answer: whatever it had is lost when it is back.
+        """
+        seen, self._seen = self._seen, state or ServerState(version="", loaded={})
+        if seen is None or state is None:
+            return
+        if seen.version != state.version or any(
+            self._is_lost(warm_up, seen, state) for warm_up in self._warm_ups.values()
+        ):
+            self.async_soon()
+
+    async def async_warm_all(self) -> None:
+        """Warm the agents that are to be warmed by themselves, one after the other."""
+        for subentry_id, warm_up in self._warm_ups.items():
+            if warm_up.agent.options.auto_warm:
+                await self._async_warm(subentry_id, warm_up)
+
+    async def async_wake(self, subentry_id: str, language: str) -> None:
+        """Read an agent's prefix while somebody who said the wake word still talks."""
+        turnstile = self._server.turnstile
+        if turnstile.recently_used or turnstile.warming:
+            return
+        try:
+            await self._warm_ups[subentry_id].async_wake(language)
+        except HomeAssistantError as err:
+            self._note_failure(subentry_id, err)
+
+    async def _async_warm(self, subentry_id: str, warm_up: WarmUp) -> None:
+        """Warm one agent, and say in the log when that begins to fail."""
+        try:
+            turn = await warm_up.async_warm(self.hass.config.language)
+        except HomeAssistantError as err:
+            self._note_failure(subentry_id, err)
+            return
+        self._failed.discard(subentry_id)
+        self.last[subentry_id] = (dt_util.utcnow(), turn)
+        if turn.verdict is not Verdict.WARM:
+            LOGGER.info("%s is not warm: %s", warm_up.agent.entity_id, turn.sentence())
+
+    def _note_failure(self, subentry_id: str, err: HomeAssistantError) -> None:
+        """Log that an agent cannot be warmed, once until it can be again."""
+        if subentry_id not in self._failed:
+            self._failed.add(subentry_id)
+            entity_id = self._warm_ups[subentry_id].agent.entity_id
+            LOGGER.warning("%s could not be warmed: %s", entity_id, err)
+
+    def _is_lost(self, warm_up: WarmUp, seen: ServerState, state: ServerState) -> bool:
+        """Return whether an agent's model was loaded anew or with other options."""
+        options = warm_up.agent.options
+        before, now = (at.context_length(options.model) for at in (seen, state))
+        if now is None:
+            # A model that may be unloaded is left alone until somebody needs it.
+            return before is not None and options.keep_alive == KEEP_ALIVE_FOREVER
+        if now not in (0, options.num_ctx) and dt_util.utcnow() >= self._next_for_options:
+            self._next_for_options = dt_util.utcnow() + _OTHER_OPTIONS_EVERY
+            return True
+        return before is None
+
+    def _intervals(self) -> list[CALLBACK_TYPE]:
+        """Warm each agent regularly."""
+        stops = []
+        for subentry_id, warm_up in self._warm_ups.items():
+            options = warm_up.agent.options
+            if options.auto_warm and options.warm_interval:
+                interval = timedelta(minutes=options.warm_interval)
+                action = self._regular(subentry_id, warm_up)
+                stops.append(async_track_time_interval(self.hass, action, interval))
+        return stops
+
+    def _regular(self, subentry_id: str, warm_up: WarmUp) -> Callable[[datetime], Any]:
+        """Return what is done for an agent at its interval."""
+
+        async def warm(_now: datetime) -> None:
+            await self._async_warm(subentry_id, warm_up)
+
+        return warm
+
+    @callback
+    def _at_midnight(self, _now: datetime | None = None) -> None:
+        """Wait for the next local midnight, also where the clocks skip it, and warm then."""
+        if _now is not None:
+            self.async_soon()
+        tomorrow = dt_util.start_of_local_day() + timedelta(days=1, hours=6)
+        midnight = dt_util.as_utc(dt_util.start_of_local_day(tomorrow.date()))
+        self._stop_midnight = async_track_point_in_utc_time(
+            self.hass, self._at_midnight, midnight + timedelta(seconds=1)
+        )
+
+
+@callback
+def _is_script(data: Mapping[str, Any]) -> bool:
+    """Return whether an event is about a script, which is a tool when it is exposed."""
+    return bool(data[ATTR_DOMAIN] == "script")
+
+
+@callback
+def _comes_or_goes(data: EventStateChangedData) -> bool:
+    """Return whether an entity appeared or disappeared."""
+    return data["old_state"] is None or data["new_state"] is None
