@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
@@ -12,7 +13,8 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from .const import DOMAIN
-from .options import WireMessage
+
+type WireMessage = dict[str, Any]
 
 _REMEMBERED_CONVERSATIONS = 64
 

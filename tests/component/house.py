@@ -81,10 +81,10 @@ class House:
     ) -> conversation.ConversationResult:
         """Ask the agent something, in a room or in the app."""
         rest: dict[str, Any] = {"conversation_id": None, "language": "en", "agent_id": AGENT} | more
+        rest.setdefault("context", Context())
         return await conversation.async_converse(
             self.hass,
             text,
-            context=Context(),
             device_id=self.satellites[room] if room else None,
             **rest,
         )

@@ -1,18 +1,24 @@
 """Asking the agent: words, tools, counts, attachments."""
 
-import base64
-from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_homeassistant_custom_component.typing import (  # type: ignore[import-untyped]
+    WebSocketGenerator,
+)
 
+from custom_components.ollama_warm.const import DOMAIN
 from custom_components.ollama_warm.messages import rounds_to_drop
+from custom_components.ollama_warm.replies import async_error_reply
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import Context
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.chat_session import async_get_chat_session
+from homeassistant.setup import async_setup_component
 from tests.rig.ollama import Scripted
 
-from .house import House, add_server, speech, turns
+from .house import AGENT, House, add_server, speech, turns
 from .scripts import call, calls, in_turn, says
 from .server import NUM_CTX, Ollama
 
@@ -178,10 +184,12 @@ async def test_thinking_is_told_again(house: House, ollama: Ollama) -> None:
         Scripted(thinking="Hm.", content="Yes?"), Scripted(content="Good.")
     )
     result = await house.ask("Are you there?", conversation_id="talk")
-    ollama.stand_in.models[0].capabilities = ("completion", "tools")
     assert speech(result) == "Yes?"
     assert result.continue_conversation
+    await house.ask("Good", conversation_id="talk")
+    ollama.stand_in.models[0].capabilities = ("completion", "tools")
     assert ollama.body["think"] is True
+    assert ollama.messages[2] == {"role": "assistant", "content": "Yes?", "thinking": "Hm."}
 
 
 @pytest.mark.parametrize(("limit", "sent"), [(4, [1, 2, 3, 4, 5, 4, 5, 4]), (0, range(1, 9))])
@@ -223,31 +231,31 @@ async def test_rounds_that_do_not_fit(house: House, agent: ConfigEntry, ollama: 
     assert all(record.prompt_tokens < NUM_CTX for record in ollama.records if record.prompt_tokens)
 
 
-async def test_a_picture(house: House, agent: ConfigEntry, ollama: Ollama, tmp_path: Path) -> None:
-    """A picture is sent with the question that it belongs to."""
-    picture = tmp_path / "door.png"
-    picture.write_bytes(b"\x89PNG")
-    await ask_with(house, conversation.Attachment("media", "image/png", picture))
-    assert ollama.messages[-1]["images"] == [base64.b64encode(b"\x89PNG").decode()]
-
-
-async def test_what_is_no_picture(
-    house: House, agent: ConfigEntry, ollama: Ollama, tmp_path: Path
-) -> None:
-    """Anything else is refused in words, before the model is asked."""
-    attachment = conversation.Attachment("media", "application/pdf", tmp_path / "bill.pdf")
-    result = await ask_with(house, attachment)
-    assert speech(result) == "The model can only look at images. Please attach nothing else."
-    assert not ollama.records
-
-
-async def ask_with(
-    house: House, attachment: conversation.Attachment
-) -> conversation.ConversationResult:
-    """Ask a question with something attached, as the tasks of Home Assistant do."""
-    with (
-        async_get_chat_session(house.hass, "talk") as session,
-        conversation.async_get_chat_log(house.hass, session) as log,
+async def test_errors_of_others(house: House) -> None:
+    """An error that is not ours keeps its words."""
+    heard = conversation.ConversationInput("hello", Context(), "talk", None, None, "fr", "agent")
+    for error in (
+        HomeAssistantError("The bulb is broken"),
+        HomeAssistantError("The bulb is broken", translation_domain=DOMAIN, translation_key="bulb"),
     ):
-        log.async_add_user_content(conversation.UserContent("Look", attachments=[attachment]))
-        return await house.ask("Look", conversation_id="talk")
+        result = await async_error_reply(house.hass, heard, error)
+        assert speech(result) == str(error)
+
+
+async def test_over_the_websocket(
+    house: House, agent: ConfigEntry, hass_ws_client: WebSocketGenerator
+) -> None:
+    """The agent is listed for every language, and its reply is sent with the counts."""
+    assert await async_setup_component(house.hass, "websocket_api", {})
+    client = await hass_ws_client(house.hass)
+    await client.send_json_auto_id({"type": "conversation/agent/list"})
+    agents = (await client.receive_json())["result"]["agents"]
+    (listed,) = (entry for entry in agents if entry["id"] == AGENT)
+    assert (listed["name"], listed["supported_languages"]) == ("Warm", "*")
+    for conversation_id in ("ollama_warm.x", "talk"):
+        question = {"text": "hello", "agent_id": AGENT, "conversation_id": conversation_id}
+        await client.send_json_auto_id({"type": "conversation/process", **question})
+        reply = (await client.receive_json())["result"]
+        assert reply["conversation_id"] == conversation_id
+        data = reply["response"]["speech"]["plain"]["extra_data"]["ollama_warm"]
+        assert [tuple(turn) for turn in data["turns"]] == [KEYS]

@@ -4,9 +4,14 @@ from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
+from pytest_homeassistant_custom_component.common import (  # type: ignore[import-untyped]
+    MockUser,
+)
 
 from homeassistant.config_entries import ConfigEntry
+from homeassistant.core import Context
 from homeassistant.helpers import entity_registry as er
+from homeassistant.setup import async_setup_component
 
 from .house import House, add_server, later, turns
 from .scripts import says
@@ -171,6 +176,51 @@ async def test_other_instructions_start_anew(
     await house.hass.async_block_till_done()
     await house.ask("hello")
     assert prefix_of(ollama)[0].startswith("Sing.\n")
+
+
+async def test_an_older_file(
+    house: House,
+    agent: ConfigEntry,
+    ollama: Ollama,
+    hass_storage: dict[str, Any],
+    freezer: FrozenDateTimeFactory,
+) -> None:
+    """A file that an earlier release wrote is taken up as it is."""
+    await house.ask("hello", "kitchen")
+    await later(house.hass, freezer, 10)
+    hass_storage[STORED]["minor_version"] = 0
+    house.expose("light.porch")
+    await house.hass.config_entries.async_reload(agent.entry_id)
+    await house.ask("hello", "kitchen")
+    assert prefix_of(ollama) == prefix_of(ollama, 0)
+
+
+async def test_a_person_with_a_name(house: House, ollama: Ollama) -> None:
+    """Whose name stands in the instructions does not change the prefix for the others."""
+    owner = MockUser(name="Ada", is_owner=True)
+    owner.add_to_hass(house.hass)
+    MockUser(name="Bob").add_to_hass(house.hass)
+    prompt = "You talk to {{ user_name }}.\nYou are brief."
+    await house.set_up(add_server(house.hass, ollama.url, prompt=prompt))
+    await house.ask("hello", "kitchen")
+    await house.ask("hello", context=Context(user_id=owner.id))
+    assert prefix_of(ollama) == prefix_of(ollama, 0)
+    assert prefix_of(ollama)[0].startswith("You are brief.")
+    assert "You talk to Ada." in ollama.messages[-1]["content"]
+
+
+async def test_why_the_prompt_changed(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
+    """The words that changed are named: a device that is gone, or a tool that joined."""
+    await house.ask("hello", "kitchen")
+    house.expose("light.bedside", exposed=False)
+    (turn,) = turns(await house.ask("hello", "kitchen"))
+    assert turn["verdict"] == "prompt_changed"
+    assert turn["reason"].startswith("segment_changed: - names: Bedside")
+    party = {"party": {"description": "Lets everything shine", "sequence": []}}
+    assert await async_setup_component(house.hass, "script", {"script": party})
+    house.expose("script.party")
+    (turn,) = turns(await house.ask("hello", "kitchen"))
+    assert (turn["verdict"], turn["reason"]) == ("prompt_changed", "tool_changed: script__party")
 
 
 ALIEN: dict[str, Any] = {
