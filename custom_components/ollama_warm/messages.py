@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
@@ -13,8 +12,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from .const import DOMAIN
-
-type WireMessage = dict[str, Any]
+from .options import WireMessage
 
 _REMEMBERED_CONVERSATIONS = 64
 
