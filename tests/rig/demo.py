@@ -79,7 +79,7 @@ async def ask_everywhere(
     await server.restart_backend(model.name)
     start = len(server.records)
     await run_warmer(house, entity)
-    yield row(agent, model, WARM_UP, server.records[start], None)
+    yield row(agent, model, WARM_UP, first_answer(server, start), None)
     for place in [*house.rooms, APP]:
         name, device = (place.name, place) if isinstance(place, Room) else (APP, None)
         start = len(server.records)
@@ -87,15 +87,18 @@ async def ask_everywhere(
         if reply.error_code:
             raise ValueError(f"{agent}, {name}: {reply.speech}")
         turns = ((reply.extra_data or {}).get(OURS) or {}).get("turns") or [{}]
-        yield row(agent, model, name, server.records[start], turns[0].get("verdict"))
+        yield row(agent, model, name, first_answer(server, start), turns[0].get("verdict"))
+
+
+def first_answer(server: OllamaStandIn, start: int) -> Record:
+    """Return the first request from a place on that read a prompt; renders read none."""
+    return next(record for record in server.records[start:] if record.kind == "answer")
 
 
 def served_models(which: str) -> list[ServedModel]:
     """Return the models of a demonstration: a tiny one of each memory, or the real small one."""
     if which == "smollm2":
-        return [
-            ServedModel("smollm2", Memory.ATTENTION, smollm2_model(), context_length=8192)
-        ]
+        return [ServedModel("smollm2", Memory.ATTENTION, smollm2_model(), context_length=8192)]
     return [
         ServedModel(f"tiny-{memory}", memory, tiny_model(memory))
         for memory in (Memory.ATTENTION, Memory.RECURRENT)
