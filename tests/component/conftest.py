@@ -7,7 +7,7 @@ import pytest
 import pytest_socket
 
 # Before Home Assistant's loader looks, or the test plugin's own package takes our place.
-import custom_components.ollama_warm  # noqa: F401
+from custom_components.ollama_warm import turnstile
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
@@ -40,6 +40,12 @@ def real_integration(
     enable_custom_integrations: None, socket_enabled: None, hass_storage: dict[str, Any]
 ) -> None:
     """Let Home Assistant find the integration and speak to this machine, and write to no disk."""
+
+
+@pytest.fixture(autouse=True)
+def always_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a warm-up follow a question at once."""
+    monkeypatch.setattr(turnstile, "QUIET_S", 0.0)
 
 
 @pytest.fixture(name="hass")

@@ -11,10 +11,12 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 )
 
 from custom_components.ollama_warm.const import (
+    CONF_AUTO_WARM,
     CONF_KEEP_ALIVE,
     CONF_MAX_HISTORY,
     CONF_NUM_CTX,
     CONF_THINK,
+    CONF_WARM_INTERVAL,
     DOMAIN,
 )
 from homeassistant.components import conversation
@@ -38,6 +40,9 @@ OPTIONS: dict[str, Any] = {
     CONF_MAX_HISTORY: 20,
     CONF_KEEP_ALIVE: -1,
     CONF_THINK: False,
+    # Whoever wants to see a warm-up asks for it.
+    CONF_AUTO_WARM: False,
+    CONF_WARM_INTERVAL: 0,
 }
 
 

@@ -161,7 +161,7 @@ async def test_the_server_is_down(house: House, agent: ConfigEntry, ollama: Olla
     words = await aborted(house.hass, result, "fr")
     assert words.startswith("Rien ne répond")
     async with answering(b'{"models": [', head=JSON) as url:
-        agent.runtime_data.client.url = url
+        agent.runtime_data.server.client.url = url
         words = await aborted(house.hass, await start(house.hass, agent))
     assert words.startswith(f"The server at {url} stopped in the middle of its answer.")
 

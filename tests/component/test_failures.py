@@ -143,7 +143,7 @@ async def test_settings_that_changed(house: House, ollama: Ollama) -> None:
     """An address that is wrong now is said so, and right again after it was changed back."""
     ollama.stand_in.api_key = API_KEY
     entry = await house.set_up(add_server(house.hass, ollama.url, api_key=API_KEY))
-    entry.runtime_data.client.url = NOWHERE
+    entry.runtime_data.server.client.url = NOWHERE
     assert speech(await house.ask("hello")).startswith(
         f"I cannot reach the model server at {NOWHERE}"
     )
@@ -177,7 +177,7 @@ async def test_why_a_server_lost_it(
     last = {"message": {"content": "Yes."}, "done": True, "prompt_eval_count": 3000, **counts}
     last["prompt_eval_cached_count"] = last.pop("cached")
     async with answering(json.dumps(last).encode()) as url:
-        agent.runtime_data.client.url = url
+        agent.runtime_data.server.client.url = url
         (turn,) = turns(await house.ask("hello again", "kitchen"))
     assert (turn["verdict"], turn["reason"]) == ("server_lost_it", reason)
 
