@@ -1,0 +1,1 @@
+"""What every promised number costs today: `python -m tests.rig.bench`."""

@@ -1,0 +1,121 @@
+"""What was measured, as a table for a screen, as JSON and as a table for the documentation."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+import json
+from pathlib import Path
+import platform
+from statistics import mean
+
+from rich.table import Table
+
+from tests.rig.hass_api import Json
+from tests.rig.home_assistant import OURS as COMPONENT
+
+from .cells import OURS, Measured
+from .scenarios import NAMES
+from .targets import TARGETS, misses, wrong_verdicts
+
+
+def versions() -> dict[str, str]:
+    """Return what was measured with."""
+    manifest = json.loads((COMPONENT / "manifest.json").read_text())
+    return {
+        "home_assistant": version("homeassistant"),
+        "xllamacpp": version("xllamacpp"),
+        "ollama_warm": manifest["version"],
+        "python": platform.python_version(),
+    }
+
+
+def in_order(found: Sequence[Measured]) -> list[Measured]:
+    """Return everything in the order of the design's table, core first."""
+
+    def place(one: Measured) -> tuple[object, ...]:
+        kind = one.kind
+        return NAMES.index(one.scenario), kind.agent, kind.memory, kind.path, kind.slots
+
+    return sorted(found, key=place)
+
+
+def problems(one: Measured) -> list[str]:
+    """Return what is wrong with one row; core's agent promises nothing."""
+    if one.kind.agent != OURS:
+        return []
+    return [*misses(one), *(f"verdict {wrong}" for wrong in wrong_verdicts(one))]
+
+
+def as_json(one: Measured) -> Json:
+    """Return one row."""
+    return {
+        "scenario": one.scenario,
+        "agent": one.kind.agent,
+        "memory": str(one.kind.memory),
+        "path": one.kind.path,
+        "slots": one.kind.slots,
+        "re_read": [asked.re_read for asked in one.asked],
+        "waste": [asked.waste for asked in one.asked],
+        "prompt": [asked.record.prompt_tokens for asked in one.asked],
+        "conversation": [asked.conversation for asked in one.asked],
+        "verdicts": [asked.verdict for asked in one.asked],
+        "before": [[asked.re_read, asked.verdict] for asked in one.before],
+        "full_prefills": one.full_prefills,
+        "notes": one.notes,
+        "failures": one.failures,
+        "to_reach": TARGETS[one.scenario].words(),
+        "missed": problems(one),
+        "seconds": round(one.seconds, 1),
+    }
+
+
+def span(numbers: Sequence[int]) -> str:
+    """Return the range of some numbers, or the mean of many."""
+    if not numbers:
+        return "-"
+    if min(numbers) == max(numbers):
+        return f"{numbers[0]:,}"
+    text = f"{min(numbers):,} to {max(numbers):,}"
+    return f"{text}, mean {mean(numbers):,.0f}" if len(numbers) >= 20 else text
+
+
+def cells_of(one: Measured) -> list[str]:
+    """Return the columns of one row, but for the last one."""
+    slots = f", {one.kind.slots} slots" if one.kind.slots > 1 else ""
+    return [
+        one.kind.agent,
+        f"{one.kind.memory}, {one.kind.path}{slots}",
+        span([asked.record.prompt_tokens or 0 for asked in one.asked]),
+        span([asked.re_read for asked in one.asked]),
+        span([asked.waste for asked in one.asked]),
+    ]
+
+
+def table(found: Sequence[Measured]) -> Table:
+    """Return everything for a screen."""
+    result = Table(title="Tokens re-read on the first model call of a question", padding=(0, 0))
+    for heading in ("scenario", "agent", "memory, path"):
+        result.add_column(heading)
+    for heading in ("prompt", "re-read", "waste"):
+        result.add_column(heading, justify="right")
+    result.add_column("to reach")
+    result.add_column("reached")
+    previous = ""
+    for one in in_order(found):
+        if one.scenario != previous:
+            result.add_section()
+        name, previous = ("" if one.scenario == previous else one.scenario), one.scenario
+        is_ours, wrong = one.kind.agent == OURS, problems(one)
+        reached = "[red]" + "; ".join(wrong) + "[/]" if wrong else "[green]yes[/]"
+        result.add_row(
+            name,
+            *cells_of(one),
+            TARGETS[one.scenario].words() if is_ours else "",
+            reached if is_ours else "; ".join(one.failures),
+        )
+    return result
+
+
+def write_json(path: Path, found: Sequence[Measured]) -> None:
+    """Write everything that was measured."""
+    rows = [as_json(one) for one in in_order(found)]
+    path.write_text(json.dumps({"rows": rows, "versions": versions()}, indent=1) + "\n")

@@ -1,0 +1,106 @@
+"""What is to be reached, as the design promises it, and what each turn's verdict has to be."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import mean
+
+from tests.rig.models import Memory
+
+from .cells import Asked, Kind, Measured
+
+# A recurrent model's checkpoint lies four tokens before the end of what was read ahead, and only
+# the native path makes another one at the start of the question.
+RENDERED_RECURRENT = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The most that may be read again. None: nothing is promised."""
+
+    re_read: int | None = None
+    waste: int | None = None
+    mean_re_read: int | None = None
+    beside_conversation: int | None = None
+    """Tokens beside those of the whole conversation."""
+    full_prefills: int | None = None
+    """How often the whole prompt is read, counting warm-ups."""
+
+    def words(self) -> str:
+        """Return the target for a table."""
+        parts = [
+            (self.re_read, "re-read ≤ {}"),
+            (self.mean_re_read, "mean ≤ {}"),
+            (self.waste, "waste ≤ {}"),
+            (self.beside_conversation, "own + {}"),
+            (self.full_prefills, "{} full read"),
+        ]
+        return ", ".join(text.format(value) for value, text in parts if value is not None)
+
+
+ROOM = Target(re_read=64, waste=8)
+TARGETS = {
+    "rooms": ROOM,
+    "app": Target(re_read=80, waste=8),
+    "clock": Target(re_read=100, waste=8),
+    "new_entity": Target(re_read=120, waste=8),
+    "unexposed": ROOM,
+    "midnight": Target(re_read=100, waste=8),
+    "beyond_history": Target(mean_re_read=100),
+    "home_assistant_restart": ROOM,
+    "backend_restart": ROOM,
+    "two_rooms": Target(beside_conversation=12),
+    "foreign_prompt": ROOM,
+    "two_apis": Target(waste=8),
+    "user_names": Target(waste=8),
+    "wake_word": Target(full_prefills=1),
+}
+WARM = "warm"
+# What the scenario did to the prompt or the server, as our agent has to name it. What is not here
+# has to be warm.
+EXPECTED_BEFORE = {
+    "clock": {"prompt_changed: segment_changed", "server_lost_it: model_loaded"},
+}
+
+
+def allowance(kind: Kind) -> int:
+    """Return how many tokens more this kind may read."""
+    recurrent = kind.memory is Memory.RECURRENT and kind.path == "rendered"
+    return RENDERED_RECURRENT if recurrent else 0
+
+
+def misses(measured: Measured) -> list[str]:
+    """Return what is not reached, empty if all is."""
+    target, more = TARGETS[measured.scenario], allowance(measured.kind)
+    asked = measured.asked
+    found = list(measured.failures)
+    checks: list[tuple[str, Iterable[float], int | None]] = [
+        ("re-read", (one.re_read for one in asked), target.re_read),
+        ("waste", (one.waste for one in asked), target.waste),
+        (
+            "beside the conversation",
+            (one.re_read - one.conversation for one in asked),
+            target.beside_conversation,
+        ),
+        ("mean", [mean(one.re_read for one in asked)] if asked else (), target.mean_re_read),
+    ]
+    for what, values, limit in checks:
+        worst = max(values, default=None)
+        if limit is not None and worst is not None and worst > limit + more:
+            found.append(f"{what} {worst:.0f} > {limit + more}")
+    if not asked and not found:
+        found.append("nothing was asked")
+    if target.full_prefills is not None and measured.full_prefills != target.full_prefills:
+        found.append(f"{measured.full_prefills} full reads")
+    return found
+
+
+def wrong_verdicts(measured: Measured) -> list[str]:
+    """Return the turns whose verdict is not what the scenario did."""
+
+    def wrong(turns: Iterable[Asked], expected: set[str]) -> list[str]:
+        return [
+            f"“{one.verdict}” for {one.re_read}" for one in turns if one.verdict not in expected
+        ]
+
+    before = EXPECTED_BEFORE.get(measured.scenario, {WARM})
+    return [*wrong(measured.before, before), *wrong(measured.asked, {WARM})]
