@@ -42,12 +42,6 @@ def real_integration(
     """Let Home Assistant find the integration and speak to this machine, and write to no disk."""
 
 
-@pytest.fixture(autouse=True)
-def always_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a warm-up follow a question at once."""
-    monkeypatch.setattr(turnstile, "QUIET_S", 0.0)
-
-
 @pytest.fixture(name="hass")
 async def started_hass(hass: HomeAssistant) -> HomeAssistant:
     """Return Home Assistant with the component that is always there."""
@@ -56,8 +50,9 @@ async def started_hass(hass: HomeAssistant) -> HomeAssistant:
 
 
 @pytest.fixture
-async def house(hass: HomeAssistant) -> House:
-    """Return a house without an agent."""
+async def house(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> House:
+    """Return a house without an agent, in which a warm-up may follow a question at once."""
+    monkeypatch.setattr(turnstile, "QUIET_S", 0.0)
     return await build_house(hass)
 
 

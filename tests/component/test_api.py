@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import aiohttp
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 import pytest
 
 from custom_components.ollama_warm.api import (
@@ -85,6 +85,7 @@ async def test_lines_split_anywhere(session: aiohttp.ClientSession, size: int) -
         assert all(sent.items() <= received.items() for sent, received in pairs)
 
 
+@settings(deadline=None)
 @given(value=st.one_of(st.none(), st.booleans(), st.text(), st.floats(), st.lists(st.integers())))
 def test_what_is_no_count(value: object) -> None:
     """Anything but a whole number is an unknown count, never 0."""
@@ -93,6 +94,7 @@ def test_what_is_no_count(value: object) -> None:
     assert counts.prompt_tokens is counts.cached_tokens is counts.prefill_s is None
 
 
+@settings(deadline=None)
 @given(count=st.integers(min_value=0))
 def test_what_is_a_count(count: int) -> None:
     """A count of 0 is a count, and durations are seconds."""

@@ -1,5 +1,6 @@
 """Asking the agent: words, tools, counts, attachments."""
 
+import json
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.rig.ollama import Scripted
 
 from .house import AGENT, House, add_server, speech, turns
 from .scripts import call, calls, in_turn, says
-from .server import NUM_CTX, Ollama
+from .server import NUM_CTX, Ollama, answering
 
 TURN_ON = "intent__HassTurnOn"
 KEYS = (
@@ -100,6 +101,18 @@ async def test_counts_that_are_not_reported(
         assert (turn["cached_tokens"], turn["re_read_tokens"]) == (None, None)
         assert (turn["verdict"], turn["reason"]) == ("unknown", "no_count")
         assert turn["prompt_tokens"] is not None
+
+
+async def test_no_counts_at_all(house: House, agent: ConfigEntry) -> None:
+    """A server that says nothing of its work leaves everything unknown."""
+    last = {"message": {"role": "assistant", "content": "Yes."}, "done": True}
+    async with answering(json.dumps(last).encode()) as url:
+        agent.runtime_data.server.client.url = url
+        result = await house.ask("hello")
+    assert speech(result) == "Yes."
+    (turn,) = turns(result)
+    expected = dict.fromkeys(KEYS) | {"verdict": "unknown", "reason": "no_count"}
+    assert turn == expected
 
 
 async def test_a_tool_turns_a_light_on(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
