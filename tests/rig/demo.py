@@ -19,12 +19,13 @@ from rich.console import Console
 from rich.table import Table
 
 from .home_assistant import HomeAssistant, Room
-from .models import Memory, smollm2_model, tiny_model
+from .models import CHAT_TEMPLATE, Memory, smollm2_model, tiny_model
 from .ollama import OllamaStandIn, Record, ServedModel
 from .warmer import run_warmer
 
 CORE, OURS = "core", "ollama_warm"
 WARM_UP, APP = "warm-up", "app"
+SMOLLM2 = "smollm2"
 PIPELINE = "Ollama Warm"
 # A question re-reads its own words, the sentences for its room and the template's ends.
 WARM_AT_MOST = 80
@@ -80,7 +81,7 @@ async def ask_everywhere(
     start = len(server.records)
     await run_warmer(house, entity)
     yield row(agent, model, WARM_UP, first_answer(server, start), None)
-    for place in [*house.rooms, APP]:
+    for place in [*_rooms(house, model), APP]:
         name, device = (place.name, place) if isinstance(place, Room) else (APP, None)
         start = len(server.records)
         reply = await house.ask(QUESTIONS[name], agent=entity, device=device)
@@ -90,6 +91,13 @@ async def ask_everywhere(
         yield row(agent, model, name, first_answer(server, start), turns[0].get("verdict"))
 
 
+def _rooms(house: HomeAssistant, model: ServedModel) -> list[Room]:
+    """Return the rooms to ask in: with a real model only one of each kind, as it takes minutes."""
+    if model.name == SMOLLM2:
+        return [house.room("Kitchen"), house.room("Office")]
+    return house.rooms
+
+
 def first_answer(server: OllamaStandIn, start: int) -> Record:
     """Return the first request from a place on that read a prompt; renders read none."""
     return next(record for record in server.records[start:] if record.kind == "answer")
@@ -97,8 +105,17 @@ def first_answer(server: OllamaStandIn, start: int) -> Record:
 
 def served_models(which: str) -> list[ServedModel]:
     """Return the models of a demonstration: a tiny one of each memory, or the real small one."""
-    if which == "smollm2":
-        return [ServedModel("smollm2", Memory.ATTENTION, smollm2_model(), context_length=8192)]
+    if which == SMOLLM2:
+        real = ServedModel(
+            SMOLLM2,
+            Memory.ATTENTION,
+            smollm2_model(),
+            # Its own template leaves the tools out, and they are most of the prompt.
+            chat_template=CHAT_TEMPLATE,
+            context_length=8192,
+            threads=2,
+        )
+        return [real]
     return [
         ServedModel(f"tiny-{memory}", memory, tiny_model(memory))
         for memory in (Memory.ATTENTION, Memory.RECURRENT)
@@ -187,7 +204,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="script/demo", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows here, too")
     parser.add_argument("--keep", action="store_true", help="leave Home Assistant running")
-    parser.add_argument("--model", choices=["tiny", "smollm2"], default="tiny")
+    parser.add_argument("--model", choices=["tiny", SMOLLM2], default="tiny")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ollama-warm-demo-") as folder:
         try:

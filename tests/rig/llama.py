@@ -35,6 +35,8 @@ class LlamaSettings:
     cache_ram_mib: int = 8192
     n_ctx_checkpoints: int = 32
     verbosity: int = 4
+    chat_template: str = ""
+    """In place of the file's own one; empty leaves it."""
     threads: int = 1
     """llama.cpp's threads wait for each other by spinning: on a busy machine one is the fastest."""
 

@@ -16,6 +16,8 @@ def parameters(settings: dict[str, Any]) -> Any:  # noqa: ANN401 (xllamacpp has 
     params = xllamacpp.CommonParams()
     params.model.path = settings.pop("model")
     params.cpuparams.n_threads = settings.pop("threads")
+    if template := settings.pop("chat_template"):
+        params.chat_template = template
     params.use_jinja = True
     params.port = 0
     for name, value in settings.items():

@@ -71,7 +71,7 @@ class OllamaStandIn:
         """Add a model to the ones that are there."""
         log_path = self._log_dir / f"{model.full_name.replace('/', '_').replace(':', '_')}.log"
         self.models.append(model)
-        runner = Runner(model.gguf, log_path, self._n_parallel, model.threads)
+        runner = Runner(model.gguf, log_path, self._n_parallel, model.threads, model.chat_template)
         self._runners[model.full_name] = runner
 
     async def __aenter__(self) -> Self:

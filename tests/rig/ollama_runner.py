@@ -68,7 +68,9 @@ class RunnerOptions:
 class Runner:
     """The process of one model, and how long it stays."""
 
-    def __init__(self, gguf: Path, log_path: Path, n_parallel: int, threads: int) -> None:
+    def __init__(
+        self, gguf: Path, log_path: Path, n_parallel: int, threads: int, chat_template: str = ""
+    ) -> None:
         """Nothing is loaded before the first request."""
         self.log_path = log_path
         self.options: RunnerOptions | None = None
@@ -77,6 +79,7 @@ class Runner:
         self._gguf = gguf
         self._n_parallel = n_parallel
         self._threads = threads
+        self._chat_template = chat_template
         self._server: LlamaServer | None = None
         self._keep_alive = DEFAULT_KEEP_ALIVE
         self._slots = asyncio.Semaphore(n_parallel)
@@ -142,7 +145,11 @@ class Runner:
             self._gguf,
             self.log_path,
             LlamaSettings(
-                options.num_ctx, self._n_parallel, options.num_batch, threads=self._threads
+                options.num_ctx,
+                self._n_parallel,
+                options.num_batch,
+                chat_template=self._chat_template,
+                threads=self._threads,
             ),
         )
         self._log_start(server.settings)

@@ -37,6 +37,8 @@ class ServedModel:
     """Where an answer ends by itself (the model would not know)."""
     capabilities: tuple[str, ...] = ("completion", "tools")
     """Add "thinking" for a model that takes `think: true`."""
+    chat_template: str = ""
+    """In place of the file's own one, as a Modelfile's TEMPLATE can be; empty leaves it."""
     shows_chat_template: bool = False
     """Native models only: newer Ollamas show the file's own Jinja template as `template`."""
     context_length: int = weights.TRAINED_CONTEXT
