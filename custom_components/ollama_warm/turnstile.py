@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-import contextlib
 from contextlib import asynccontextmanager
 
 # Somebody who has just been answered is likely to say something more.
@@ -76,14 +75,11 @@ class Turnstile:
             try:
                 return await request
             except asyncio.CancelledError:
-                if not request.cancelled() or _cancelled_ourselves():
+                # Whoever cancels this task cancels the request that it waits for, too.
+                if _cancelled_ourselves():
                     raise
             finally:
                 self._request = None
-                if not request.done():
-                    request.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await request
 
     async def _until_quiet(self) -> None:
         """Wait until nobody is being answered and nobody was for a moment."""
