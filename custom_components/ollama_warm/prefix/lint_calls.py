@@ -71,7 +71,7 @@ _FUNCTIONS: dict[str, Callable[[Arguments], Value | None]] = {
     **dict.fromkeys(_OF_STATE, _state),
     **dict.fromkeys(_OF_ATTRIBUTE, _state_attribute),
     "expand": lambda _: Value(Shape.STATES),
-    "closest": lambda _: Value(Shape.STATE),
+    "closest": lambda _: replace(of_kind(Kind.STATE), shape=Shape.STATE),
     **dict.fromkeys(("distance", "issue", "issues"), lambda _: of_kind(Kind.STATE)),
     **dict.fromkeys(("random", "lipsum"), lambda _: of_kind(Kind.RANDOM)),
     "shuffle": _shuffled,
@@ -157,10 +157,15 @@ def _read(value: Value, name: str) -> Value | None:
             return _of_state(value, name)
         case Shape.CONTEXT:
             return of_kind(_READ_CONTEXT[name]) if name in _READ_CONTEXT else FIXED
-        case Shape.MOMENT | Shape.TIME if name in clock.ATTRIBUTES:
-            return Value(clock=value.clock & clock.ATTRIBUTES[name])
-        case Shape.DELTA if name == "days":
-            return Value(clock=Part.DAY if value.clock else Part.NONE)
+    return _of_time(value, name)
+
+
+def _of_time(value: Value, name: str) -> Value | None:
+    """Return what an attribute of a time or a span lets through."""
+    if value.shape in CLOCKS and name in clock.ATTRIBUTES:
+        return Value(clock=value.clock & clock.ATTRIBUTES[name])
+    if value.shape is Shape.DELTA and name == "days":
+        return Value(clock=Part.DAY if value.clock else Part.NONE)
     return None
 
 
@@ -182,7 +187,7 @@ def _replaced(value: Value, args: Arguments) -> Value:
     for index, name in enumerate(clock.REPLACED):
         if args.find(index, name):
             parts &= ~clock.ATTRIBUTES[name]
-    return replace(value, clock=parts)
+    return replace(value, clock=parts, at=None)
 
 
 def _iso_format(value: Value, args: Arguments) -> Value:
@@ -218,7 +223,7 @@ def method(value: Value, name: str, args: Arguments) -> Value | None:
         parts = Part.NONE
         for one in given:
             parts |= one.clock
-        moves = frozenset[tuple[Kind, object]]().union(*(one.moves for one in given))
+        moves = value.moves.union(*(one.moves for one in given))
         return Value(clock=parts & clock.of_format(value.text), moves=moves)
     if value.shape not in CLOCKS or name not in _METHODS:
         return None

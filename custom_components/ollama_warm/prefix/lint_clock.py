@@ -32,7 +32,6 @@ SENSORS = {
     "sensor.date_time_utc": DATE | _TO_MINUTE,
     "sensor.date_time_iso": DATE | _TO_MINUTE,
     "sensor.time_date": DATE | _TO_MINUTE,
-    "sensor.internet_time": _TO_MINUTE,
 }
 
 # What an attribute of a moment tells of it.

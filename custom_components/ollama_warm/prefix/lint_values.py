@@ -102,6 +102,11 @@ class Value:
         return replace(self, moves=self.moves | moves) if moves else self
 
     @property
+    def compact(self) -> Value:
+        """Return the value as a variable holds it: with no more than one move of each kind."""
+        return replace(self, moves=frozenset(dict(self.moves).items()))
+
+    @property
     def settled(self) -> Moves:
         """Return all that moves when the value is printed as it is. It must be anchored."""
         found = set(self.moves)
