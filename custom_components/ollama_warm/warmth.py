@@ -3,7 +3,8 @@
 Each occasion is debounced, so that a hundred changes at once are one warm-up.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,7 +34,7 @@ from homeassistant.helpers.event import async_track_point_in_utc_time, async_tra
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
-from .const import KEEP_ALIVE_FOREVER, LOGGER
+from .const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
 from .server import Server, ServerState
 from .turns import Turn, Verdict
 from .warm_up import WarmUp
@@ -58,13 +59,11 @@ class Warmth:
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
         self._stop_midnight: CALLBACK_TYPE | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._warming_all = False
+        self._once_more = False
         self._soon = Debouncer(
-            hass,
-            LOGGER,
-            cooldown=COOLDOWN_S,
-            immediate=False,
-            function=self.async_warm_all,
-            background=True,
+            hass, LOGGER, cooldown=COOLDOWN_S, immediate=False, function=self._calm
         )
 
     @callback
@@ -87,12 +86,14 @@ class Warmth:
 
     @callback
     def async_stop(self) -> None:
-        """Listen no more."""
+        """Listen no more, and end what is going on."""
         for stop in self._stop:
             stop()
         if self._stop_midnight:
             self._stop_midnight()
         self._soon.async_shutdown()
+        for task in self._tasks:
+            task.cancel()
 
     @callback
     def async_soon(self, *_: object) -> None:
@@ -114,6 +115,30 @@ class Warmth:
         ):
             self.async_soon()
 
+    @callback
+    def _calm(self) -> None:
+        """Warm all agents now, or once more if that is going on: it may have seen no change."""
+        self._once_more = True
+        if not self._warming_all:
+            self._begin(self._async_until_nothing_changes())
+
+    async def _async_until_nothing_changes(self) -> None:
+        """Warm all agents, and again as often as something has changed meanwhile."""
+        self._warming_all = True
+        try:
+            while self._once_more:
+                self._once_more = False
+                await self.async_warm_all()
+        finally:
+            self._warming_all = False
+
+    @callback
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let a warm-up run until it is over or nothing is watched any more."""
+        task = self.hass.async_create_background_task(work, f"{DOMAIN} warm-up")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def async_warm_all(self) -> None:
         """Warm the agents that are to be warmed by themselves, one after the other."""
         for subentry_id, warm_up in self._warm_ups.items():
@@ -129,6 +154,8 @@ class Warmth:
             await self._warm_ups[subentry_id].async_wake(language)
         except HomeAssistantError as err:
             self._note_failure(subentry_id, err)
+        else:
+            self._failed.discard(subentry_id)
 
     async def _async_warm(self, subentry_id: str, warm_up: WarmUp) -> None:
         """Warm one agent, and say in the log when that begins to fail."""
@@ -156,10 +183,12 @@ class Warmth:
         if now is None:
             # A model that may be unloaded is left alone until somebody needs it.
             return before is not None and options.keep_alive == KEEP_ALIVE_FOREVER
-        if now not in (0, options.num_ctx) and dt_util.utcnow() >= self._next_for_options:
-            self._next_for_options = dt_util.utcnow() + _OTHER_OPTIONS_EVERY
-            return True
-        return before is None
+        if now in (0, options.num_ctx):
+            return before is None
+        if dt_util.utcnow() < self._next_for_options:
+            return False
+        self._next_for_options = dt_util.utcnow() + _OTHER_OPTIONS_EVERY
+        return True
 
     def _intervals(self) -> list[CALLBACK_TYPE]:
         """Warm each agent regularly."""
@@ -172,11 +201,12 @@ class Warmth:
                 stops.append(async_track_time_interval(self.hass, action, interval))
         return stops
 
-    def _regular(self, subentry_id: str, warm_up: WarmUp) -> Callable[[datetime], Any]:
+    def _regular(self, subentry_id: str, warm_up: WarmUp) -> Callable[[datetime], None]:
         """Return what is done for an agent at its interval."""
 
-        async def warm(_now: datetime) -> None:
-            await self._async_warm(subentry_id, warm_up)
+        @callback
+        def warm(_now: datetime) -> None:
+            self._begin(self._async_warm(subentry_id, warm_up))
 
         return warm
 
