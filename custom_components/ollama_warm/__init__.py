@@ -21,9 +21,9 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     client = OllamaClient(
         async_get_clientsession(hass), entry.data[CONF_URL], entry.data.get(CONF_API_KEY)
     )
-    coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client))
-    await coordinator.async_config_entry_first_refresh()
     store = PrefixStore(hass, entry.entry_id)
+    coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client), store)
+    await coordinator.async_config_entry_first_refresh()
     await store.async_load()
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
         agent = Agent(hass, subentry, coordinator.server, store)
@@ -54,7 +54,9 @@ def _watch(entry: OllamaWarmConfigEntry) -> None:
 
 async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
     """Unload a server and its agents."""
-    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    if unloaded := await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
+        await entry.runtime_data.store.async_write()
+    return unloaded
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:

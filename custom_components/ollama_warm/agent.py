@@ -10,14 +10,14 @@ import json
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 
 from .api import Counts
-from .const import MAX_TOOL_ROUNDS
+from .const import DOMAIN, MAX_TOOL_ROUNDS
 from .messages import (
     Replay,
     Replays,
     async_wire_messages,
-    newest_user,
     rounds_of,
     rounds_to_drop,
 )
@@ -65,12 +65,13 @@ class Agent:
         lend_tools(chat_log, prefix)
         rounds = rounds_of(chat_log.content)
         replay = self._replays.of(chat_log.conversation_id)
-        replay.tails.setdefault(newest_user(rounds), prefix.tail)
+        replay.begin(len(rounds) - 1, prefix.tail, prefix.named)
         turns: list[Turn] = []
         async with self.server.turnstile.person(self):
             for _ in range(MAX_TOOL_ROUNDS):
                 messages = await self._messages(chat_log, replay, prefix)
-                answer = Answer(self.server.client.chat(self.options.body(prefix, messages)))
+                chunks = self.server.client.chat(self.options.body(prefix, messages))
+                answer = Answer(chunks, may_call=chat_log.llm_api is not None)
                 async for _content in chat_log.async_add_delta_content_stream(
                     self.entity_id, answer.deltas()
                 ):
@@ -78,6 +79,8 @@ class Agent:
                 turns.append(self.note(Occasion.QUESTION, answer.counts, prefix, messages))
                 if not chat_log.unresponded_tool_results:
                     break
+        if not isinstance(chat_log.content[-1], conversation.AssistantContent):
+            raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_answer")
         return turns
 
     async def _messages(

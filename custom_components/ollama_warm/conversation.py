@@ -79,7 +79,7 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except HomeAssistantError as err:
-            return await async_error_reply(self.hass, user_input, err)
+            return await async_error_reply(self.hass, user_input, err, user_input.conversation_id)
 
     @override
     async def _async_handle_message(
@@ -91,7 +91,7 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except HomeAssistantError as err:
-            return await async_error_reply(self.hass, user_input, err)
+            return await async_error_reply(self.hass, user_input, err, chat_log.conversation_id)
         return reply_with_turns(
             conversation.async_get_result_from_chat_log(user_input, chat_log), turns
         )

@@ -12,6 +12,7 @@ from .agent import Agent
 from .api import InvalidAuthError, OllamaError
 from .const import DOMAIN, LOGGER
 from .server import Server, ServerState
+from .store import PrefixStore
 from .warm_up import WarmUp
 from .warmth import Warmth
 
@@ -25,7 +26,9 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
 
     config_entry: OllamaWarmConfigEntry
 
-    def __init__(self, hass: HomeAssistant, entry: OllamaWarmConfigEntry, server: Server) -> None:
+    def __init__(
+        self, hass: HomeAssistant, entry: OllamaWarmConfigEntry, server: Server, store: PrefixStore
+    ) -> None:
         """Prepare; the first look is taken by the entry's set-up."""
         super().__init__(
             hass,
@@ -36,6 +39,7 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
             always_update=False,
         )
         self.server = server
+        self.store = store
         self.agents: dict[str, Agent] = {}
         """The agents of this server, by subentry id."""
         self.warm_ups: dict[str, WarmUp] = {}

@@ -22,19 +22,25 @@ class Replay:
     """What one conversation needs to be replayed as it was sent."""
 
     tails: dict[int, str] = field(default_factory=dict)
-    """Which user message of the conversation (0, 1, ...) was sent with which tail."""
+    """Which round of the conversation (0, 1, ...) was asked with which tail."""
     dropped: int = 0
     """How many rounds have been left out so far. Never shrinks, or the prefix would move."""
+    named: frozenset[str] = frozenset()
+    """The devices and tools that the model was told of with the last question."""
 
-    def begin(self, ordinal: int, tail: str) -> None:
-        """Note the tail of a new user message.
+    def begin(self, number: int, tail: str, named: frozenset[str] = frozenset()) -> None:
+        """Note what goes with a new user message.
 
         Whatever is known of it or of later ones belongs to a question that failed, or to a
-        conversation that is over and whose id was used again.
+        conversation that is over and whose id was used again. Once something has been
+        un-exposed, earlier rounds are left out: an answer or a tool's result may name it.
         """
-        self.tails = {known: text for known, text in self.tails.items() if known < ordinal}
-        self.tails[ordinal] = tail
-        self.dropped = min(self.dropped, ordinal)
+        if self.named - named:
+            self.dropped = max(self.dropped, number)
+        self.named = named
+        self.tails = {known: text for known, text in self.tails.items() if known < number}
+        self.tails[number] = tail
+        self.dropped = min(self.dropped, number)
 
 
 class Replays:
@@ -56,14 +62,18 @@ class Replays:
 def rounds_of(content: Iterable[conversation.Content]) -> list[list[conversation.Content]]:
     """Return the rounds of a chat log: each a question with all its calls and answers.
 
-    What stands before the first question, such as an announcement, is a round of its own.
+    What stands before the first question, such as an announcement, belongs to its round.
     """
     rounds: list[list[conversation.Content]] = []
+    asked = True
     for item in content:
         if isinstance(item, conversation.SystemContent):
             continue
-        if isinstance(item, conversation.UserContent) or not rounds:
+        is_question = isinstance(item, conversation.UserContent)
+        if not rounds or (is_question and asked):
             rounds.append([])
+            asked = False
+        asked = asked or is_question
         rounds[-1].append(item)
     return rounds
 
@@ -89,31 +99,20 @@ async def async_wire_messages(
     Raises HomeAssistantError for an attachment that is not an image, or cannot be read.
     """
     messages: list[WireMessage] = []
-    ordinal = _users(rounds[: replay.dropped])
     shown: str | None = None
-    for item in (item for kept in rounds[replay.dropped :] for item in kept):
-        if isinstance(item, conversation.UserContent):
-            tail = replay.tails.get(ordinal, "")
-            ordinal += 1
-            # A tail that the model has just read is not repeated.
-            text = item.content if not tail or tail == shown else f"{tail}\n\n{item.content}"
-            shown = tail or shown
-            messages.append(await _user_message(hass, item, text))
-        elif isinstance(item, conversation.AssistantContent):
-            messages.append(_assistant_message(item))
-        elif isinstance(item, conversation.ToolResultContent):
-            messages.append(tool_message(item))
+    for number, kept in enumerate(rounds[replay.dropped :], replay.dropped):
+        for item in kept:
+            if isinstance(item, conversation.UserContent):
+                tail = replay.tails.get(number, "")
+                # A tail that the model has just read is not repeated.
+                text = item.content if not tail or tail == shown else f"{tail}\n\n{item.content}"
+                shown = tail or shown
+                messages.append(await _user_message(hass, item, text))
+            elif isinstance(item, conversation.AssistantContent):
+                messages.append(_assistant_message(item))
+            elif isinstance(item, conversation.ToolResultContent):
+                messages.append(tool_message(item))
     return messages
-
-
-def newest_user(rounds: Sequence[Sequence[conversation.Content]]) -> int:
-    """Return the position of the newest user message among all of the conversation's."""
-    return _users(rounds) - 1
-
-
-def _users(rounds: Iterable[Iterable[conversation.Content]]) -> int:
-    """Return how many user messages there are in these rounds."""
-    return sum(isinstance(item, conversation.UserContent) for kept in rounds for item in kept)
 
 
 async def _user_message(

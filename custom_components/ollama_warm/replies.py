@@ -28,7 +28,10 @@ def warm_up_reply(user_input: ConversationInput, turns: Sequence[Turn]) -> Conve
 
 
 async def async_error_reply(
-    hass: HomeAssistant, user_input: ConversationInput, error: HomeAssistantError
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    error: HomeAssistantError,
+    conversation_id: str | None,
 ) -> ConversationResult:
     """Return a reply that says in the person's language what went wrong."""
     response = intent.IntentResponse(language=user_input.language)
@@ -36,7 +39,7 @@ async def async_error_reply(
         intent.IntentResponseErrorCode.UNKNOWN,
         await _async_sentence(hass, user_input.language, error),
     )
-    return ConversationResult(response=response, conversation_id=user_input.conversation_id)
+    return ConversationResult(response=response, conversation_id=conversation_id)
 
 
 def _extra_data(turns: Sequence[Turn]) -> dict[str, Any]:
@@ -48,6 +51,8 @@ async def _async_sentence(hass: HomeAssistant, language: str, error: HomeAssista
     """Return the message of an error in a language, or in English where it has no other."""
     if error.translation_domain != DOMAIN:
         return str(error)
+    # A region's own words are nowhere among ours: "fr-CA" is answered in "fr".
+    language = language.partition("-")[0]
     translations = await async_get_translations(hass, language, "exceptions", [DOMAIN])
     key = f"component.{DOMAIN}.exceptions.{error.translation_key}.message"
     if not (sentence := translations.get(key)):

@@ -3,6 +3,7 @@
 from typing import Any, override
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import UnsupportedStorageVersionError
 from homeassistant.helpers.storage import Store
 
 from .const import DOMAIN, LOGGER
@@ -41,10 +42,15 @@ class PrefixStore:
         )
         self._agents: dict[str, dict[str, Any]] = {}
         self._ways: dict[str, dict[str, str]] = {}
+        self._unwritten = False
 
     async def async_load(self) -> None:
         """Read the file. What cannot be understood is left and learned anew."""
-        data = await self._store.async_load()
+        try:
+            data = await self._store.async_load()
+        except UnsupportedStorageVersionError as err:
+            LOGGER.warning("The prefixes are learned anew: %s", err)
+            return
         if data is None:
             return
         agents = data.get("agents") if isinstance(data, dict) else None
@@ -107,9 +113,18 @@ class PrefixStore:
 
     def _save(self) -> None:
         """Write soon, and in any case before Home Assistant stops."""
-        self._store.async_delay_save(
-            lambda: {"agents": self._agents, "ways": self._ways}, _SAVE_DELAY_S
-        )
+        self._unwritten = True
+        self._store.async_delay_save(self._data, _SAVE_DELAY_S)
+
+    def _data(self) -> dict[str, Any]:
+        """Return what is written."""
+        self._unwritten = False
+        return {"agents": self._agents, "ways": self._ways}
+
+    async def async_write(self) -> None:
+        """Write now what is not written yet, as nobody will write it later."""
+        if self._unwritten:
+            await self._store.async_save(self._data())
 
     async def async_remove(self) -> None:
         """Delete the file with the entry."""

@@ -19,9 +19,10 @@ from .prefix.tools import WireTool, ordered
 class Answer:
     """An answer as it streams in, and its counts once it is complete."""
 
-    def __init__(self, chunks: AsyncGenerator[dict[str, Any]]) -> None:
-        """Take the chunks; they are read by `deltas`."""
+    def __init__(self, chunks: AsyncGenerator[dict[str, Any]], *, may_call: bool) -> None:
+        """Take the chunks; they are read by `deltas`. Calls count only if tools were offered."""
         self._chunks = chunks
+        self._may_call = may_call
         self.counts = Counts.from_chunk({})
 
     async def deltas(self) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
@@ -33,7 +34,7 @@ class Answer:
                 delta["content"] = content
             if thinking := message.get("thinking"):
                 delta["thinking_content"] = thinking
-            if calls := message.get("tool_calls"):
+            if self._may_call and (calls := message.get("tool_calls")):
                 delta["tool_calls"] = [_tool_input(call) for call in calls]
             if delta:
                 yield delta

@@ -251,7 +251,7 @@ async def test_errors_of_others(house: House) -> None:
         HomeAssistantError("The bulb is broken"),
         HomeAssistantError("The bulb is broken", translation_domain=DOMAIN, translation_key="bulb"),
     ):
-        result = await async_error_reply(house.hass, heard, error)
+        result = await async_error_reply(house.hass, heard, error, "talk")
         assert speech(result) == str(error)
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
-import pytest
 
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from tests.rig.ollama import Fault, FaultKind
@@ -14,7 +13,6 @@ from .server import Ollama
 
 STORED = "ollama_warm.server"
 AN_HOUR = 3600
-STALE = pytest.mark.xfail(strict=True, reason="the agent keeps the tails of what is over")
 
 
 def users(ollama: Ollama) -> list[str]:
@@ -22,7 +20,6 @@ def users(ollama: Ollama) -> list[str]:
     return [message["content"] for message in ollama.messages if message["role"] == "user"]
 
 
-@STALE
 async def test_a_failed_question_in_another_room(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
@@ -35,7 +32,6 @@ async def test_a_failed_question_in_another_room(
     assert "You are in area Kitchen" not in words
 
 
-@STALE
 async def test_an_id_that_is_used_again(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
@@ -48,7 +44,6 @@ async def test_an_id_that_is_used_again(
     assert "You are in area Kitchen" not in words
 
 
-@STALE
 async def test_a_long_conversation_that_begins_anew(
     house: House, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
@@ -63,7 +58,6 @@ async def test_a_long_conversation_that_begins_anew(
     assert words.endswith("Good morning")
 
 
-@pytest.mark.xfail(strict=True, reason="unloading does not write what is not stored yet")
 async def test_a_reload_right_after_a_question(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
@@ -77,7 +71,6 @@ async def test_a_reload_right_after_a_question(
     assert "Porch" not in ollama.messages[0]["content"]
 
 
-@pytest.mark.xfail(strict=True, reason="unloading does not write what is not stored yet")
 async def test_a_server_that_is_removed_right_after_a_question(
     house: House,
     agent: ConfigEntry,
@@ -91,7 +84,6 @@ async def test_a_server_that_is_removed_right_after_a_question(
     assert STORED not in hass_storage
 
 
-@pytest.mark.xfail(strict=True, reason="the store refuses a later version")
 async def test_storage_of_a_later_release(
     house: House, ollama: Ollama, hass_storage: dict[str, Any]
 ) -> None:

@@ -182,7 +182,6 @@ async def test_why_a_server_lost_it(
     assert (turn["verdict"], turn["reason"]) == ("server_lost_it", reason)
 
 
-@pytest.mark.xfail(raises=ValueError, strict=True, reason="the agent runs tools it does not have")
 async def test_a_tool_call_without_tools(house: House, ollama: Ollama) -> None:
     """A model that calls a tool though it was offered none is answered with an error."""
     await house.set_up(add_server(house.hass, ollama.url, llm_hass_api=None))
@@ -197,7 +196,6 @@ NOTHING_TO_SAY = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="the agent leaves this sentence to Home Assistant")
 @pytest.mark.parametrize("answer", NOTHING_TO_SAY.values(), ids=NOTHING_TO_SAY)
 async def test_nothing_to_say(
     house: House, agent: ConfigEntry, ollama: Ollama, answer: Scripted

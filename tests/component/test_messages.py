@@ -33,3 +33,15 @@ def test_how_many_are_remembered() -> None:
     replays.of("64")
     assert replays.of("0") is first
     assert replays.of("1") == Replay()
+
+
+def test_what_was_unexposed_takes_its_history_along() -> None:
+    """An earlier answer may name it, so earlier rounds are no longer told."""
+    replay = Replay()
+    replay.begin(0, "", frozenset({"lamp", "fan"}))
+    replay.begin(1, "", frozenset({"lamp", "fan", "new"}))
+    assert replay.dropped == 0
+    replay.begin(2, "", frozenset({"lamp"}))
+    assert replay.dropped == 2
+    replay.begin(3, "", frozenset({"lamp"}))
+    assert replay.dropped == 2

@@ -1,12 +1,9 @@
 """Warm-ups: the same prefix, nothing done, nothing remembered."""
 
-from typing import Any
 
-import pytest
 
 from homeassistant.components.conversation.chat_log import (
     DATA_CHAT_LOGS,
-    async_subscribe_chat_logs,
 )
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers.chat_session import DATA_CHAT_SESSION
@@ -102,13 +99,3 @@ async def test_without_a_clock_tool(house: House, ollama: Ollama) -> None:
     for _ in range(3):
         await house.ask("ping", conversation_id=WARM_UP)
     assert ollama.body["tools"] == []
-
-
-@pytest.mark.xfail(strict=True, reason="looks at prompts are announced to who watches chat logs")
-async def test_nobody_who_watches_sees_it(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """Home Assistant's debug view of conversations is not told of looks and warm-ups."""
-    seen: list[Any] = []
-    stop = async_subscribe_chat_logs(house.hass, lambda *event: seen.append(event))
-    await house.ask("ping", conversation_id=WARM_UP)
-    stop()
-    assert not seen

@@ -27,6 +27,8 @@ class WirePrefix:
     lost: tuple[str, ...] = ()
     """Segments that left the stable part with this turn."""
     changed_tools: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()
+    """The list items of this turn's render, and the names of all tools."""
     """Names of the tools that joined, left or changed with this turn."""
 
 
@@ -45,13 +47,15 @@ class AgentPrefix:
     def take(self, context: str, render: Render) -> WirePrefix:
         """Tell the render of one turn apart, so that it is sent behind the stable prefix."""
         changed = self.tools.update(context, render.tools)
-        split = self.layout.split(segments.split(render.system))
+        found = segments.split(render.system)
+        split = self.layout.split(found)
         return WirePrefix(
             system=segments.join(split.stable),
             tools=tuple(self.tools.wire()),
             tail=tail_text(split.tail),
             lost=split.lost,
             changed_tools=tuple(changed),
+            named=frozenset(filter(segments.is_item, found)).union(self.tools.tools),
         )
 
     def rebase(self, renders: Mapping[str, Render]) -> bool:
