@@ -1,7 +1,5 @@
 """Warm-ups: the same prefix, nothing done, nothing remembered."""
 
-
-
 from homeassistant.components.conversation.chat_log import (
     DATA_CHAT_LOGS,
 )
