@@ -58,7 +58,7 @@ class Warmth:
         self._failed: set[str] = set()
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
-        self._stop_midnight: CALLBACK_TYPE | None = None
+        self._stop_midnight: CALLBACK_TYPE = lambda: None
         self._tasks: set[asyncio.Task[None]] = set()
         self._warming_all = False
         self._once_more = False
@@ -89,8 +89,7 @@ class Warmth:
         """Listen no more, and end what is going on."""
         for stop in self._stop:
             stop()
-        if self._stop_midnight:
-            self._stop_midnight()
+        self._stop_midnight()
         self._soon.async_shutdown()
         for task in self._tasks:
             task.cancel()
