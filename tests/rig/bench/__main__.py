@@ -15,11 +15,14 @@ from rich.console import Console
 from tests.rig.models import Memory
 
 from .cells import CORE, OURS, Kind, Measured
-from .report import problems, table, write_json
+from .report import problems, table, write_json, write_records
 from .scenarios import NAMES, played
 from .stage import stage
 
 PATHS = ("native", "rendered")
+EXTRA_ENTITIES = 400
+RUNS = 60
+OVERHEAD_AT_MOST = 1.15
 
 
 def kinds(options: argparse.Namespace, names: Sequence[str]) -> list[Kind]:
@@ -50,12 +53,36 @@ async def bench(options: argparse.Namespace, folder: Path) -> list[Measured]:
     async with stage(folder, kinds(options, names)) as opened:
         async for one in played(opened, names):
             found.append(one)
+            if options.folder:
+                write_records(folder / "requests", opened.cells)
             numbers = [asked.re_read for asked in one.asked]
             wrong = "; ".join(problems(one) or one.failures)
             passed = time.monotonic() - start
             line = f"{passed:4.0f} s {one.scenario}: {one.kind}: {numbers} {wrong}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
     return found
+
+
+async def overhead(folder: Path) -> bool:
+    """Compare a turn of ours without the model with Home Assistant's own prompt, in a big house."""
+    kind = Kind(OURS, Memory.ATTENTION, "native")
+    async with stage(folder, [kind], extra_entities=EXTRA_ENTITIES) as opened:
+        (cell,) = opened.cells
+        await cell.move_in()
+        await cell.warm_up()
+        await cell.ask()
+        exposed = len(await opened.house.exposed())
+        data = {"agent_id": cell.entity, "runs": RUNS}
+        found = await opened.house.call_action("bench_tools", "measure", data, return_response=True)
+    reached: bool = found["ratio"] <= OVERHEAD_AT_MOST
+    Console().print(
+        f"{exposed} exposed entities, medians of {found['runs']} runs: Home Assistant's prompt "
+        f"{found['prompt_ms']} ms, our whole turn without the model {found['turn_ms']} ms, "
+        f"{found['ratio']} x (to reach: {OVERHEAD_AT_MOST} x, {'yes' if reached else 'NO'})",
+        highlight=False,
+        soft_wrap=True,
+    )
+    return reached
 
 
 def arguments() -> argparse.Namespace:
@@ -68,6 +95,8 @@ def arguments() -> argparse.Namespace:
     add("--agent", action="append", choices=(CORE, OURS))
     add("--all", action="store_true", help="core's agent with all memories and paths, too")
     add("--json", type=Path, metavar="FILE", help="write the rows here, too")
+    add("--folder", type=Path, help="keep the house, the logs and all requests here")
+    add("--overhead", action="store_true", help="only measure our own time in a big house")
     return parser.parse_args()
 
 
@@ -75,8 +104,11 @@ def main() -> int:
     """Measure, and say whether everything was reached."""
     options = arguments()
     logging.getLogger("asyncio").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory(prefix="ollama-warm-bench-") as folder:
-        found = asyncio.run(bench(options, Path(folder)))
+    with tempfile.TemporaryDirectory(prefix="ollama-warm-bench-") as temporary:
+        folder = options.folder or Path(temporary)
+        if options.overhead:
+            return 0 if asyncio.run(overhead(folder)) else 1
+        found = asyncio.run(bench(options, folder))
     Console().print(table(found))
     if options.json:
         write_json(options.json, found)

@@ -12,7 +12,7 @@ from rich.table import Table
 from tests.rig.hass_api import Json
 from tests.rig.home_assistant import OURS as COMPONENT
 
-from .cells import OURS, Measured
+from .cells import OURS, Cell, Measured
 from .scenarios import NAMES
 from .targets import TARGETS, misses, wrong_verdicts
 
@@ -119,3 +119,26 @@ def write_json(path: Path, found: Sequence[Measured]) -> None:
     """Write everything that was measured."""
     rows = [as_json(one) for one in in_order(found)]
     path.write_text(json.dumps({"rows": rows, "versions": versions()}, indent=1) + "\n")
+
+
+def write_records(folder: Path, cells: Sequence[Cell]) -> None:
+    """Write every request to the model servers, one a line and one file for each cell."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for cell in cells:
+        kind = cell.kind
+        path = folder / f"{kind.agent}-{kind.memory}-{kind.path}-{kind.slots}.jsonl"
+        lines = [
+            {
+                "endpoint": record.endpoint,
+                "kind": record.kind,
+                "started": round(record.started, 3),
+                "ended": record.ended and round(record.ended, 3),
+                "prompt": record.prompt_tokens,
+                "cached": record.cached_tokens,
+                "cancelled": record.cancelled,
+                "error": record.error,
+                "body": record.body,
+            }
+            for record in cell.server.records
+        ]
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))

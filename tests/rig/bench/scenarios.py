@@ -162,25 +162,25 @@ async def beyond_history(play: Play) -> None:
 
 async def home_assistant_restart(play: Play) -> None:
     """Restart Home Assistant and ask, without a warm-up of ours."""
-    hashes: dict[Cell, str] = {}
+    prefixes: dict[Cell, Record] = {}
     marks: dict[Cell, int] = {}
 
     async def before(cell: Cell, measured: Measured) -> None:
         await start_warm(cell, measured)
         asked = await cell.ask(play.house.room("Kitchen"))
         measured.before.append(asked)
-        hashes[cell] = prefix_hash(asked.record)
+        prefixes[cell] = asked.record
 
     async def after(cell: Cell, measured: Measured) -> None:
         await cell.until_available()
         asked = await cell.ask(play.house.room("Bedroom"))
         measured.asked.append(asked)
-        if cell.ours and prefix_hash(asked.record) != hashes[cell]:
-            measured.failures.append("other system text or tools than before")
+        if cell.ours and prefix_hash(asked.record) != prefix_hash(prefixes[cell]):
+            measured.failures.append(difference(prefixes[cell], asked.record))
         # The component's own warm-up must not hide that something was lost.
         worst = max(record.re_read_tokens for record in cell.since(marks[cell]))
         if cell.ours and worst >= FULL_PREFILL:
-            measured.failures.append(f"a warm-up read {worst} tokens")
+            measured.failures.append(f"{worst} tokens were read since the restart")
 
     await play.each(before)
     marks |= {cell: cell.mark() for cell in play.cells}
@@ -265,6 +265,20 @@ async def wake_word(play: Play) -> None:
         measured.notes.append(f"read {[record.re_read_tokens for record in records]}")
 
     await play.each(question)
+
+
+def difference(before: Record, after: Record) -> str:
+    """Return how system text and tools differ; the house is ours, so its names may be shown."""
+    lines = [set(str(one.body["messages"][0]["content"]).split("\n")) for one in (before, after)]
+    tools = [{str(tool) for tool in one.body.get("tools") or ()} for one in (before, after)]
+    names = [
+        sorted(tool.partition("'name': '")[2].partition("'")[0] for tool in changed)
+        for changed in (tools[0] - tools[1], tools[1] - tools[0])
+    ]
+    return (
+        f"other prefix than before: lines gone {sorted(lines[0] - lines[1])[:3]}, "
+        f"new {sorted(lines[1] - lines[0])[:3]}; tools gone {names[0]}, new {names[1]}"
+    )
 
 
 def is_full_prefill(record: Record) -> bool:

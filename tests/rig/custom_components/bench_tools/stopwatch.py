@@ -47,7 +47,7 @@ async def measure(hass: HomeAssistant, entity_id: str, runs: int) -> JsonObjectT
     a model that answers at once.
     """
     agent = _agent(hass, entity_id)
-    client, agent.client = agent.client, Silent()
+    client, agent.server.client = agent.server.client, Silent()
     prompts: list[float] = []
     turns: list[float] = []
     try:
@@ -60,7 +60,7 @@ async def measure(hass: HomeAssistant, entity_id: str, runs: int) -> JsonObjectT
                 prompts.append(prompt)
                 turns.append(turn)
     finally:
-        agent.client = client
+        agent.server.client = client
     return {
         "runs": runs,
         "prompt_ms": round(median(prompts) * 1000, 3),
