@@ -161,7 +161,8 @@ def _likely_cause(
         return Reason.OTHER_OPTIONS
     if last_node and counts.node != last_node:
         return Reason.OTHER_NODE
-    if counts.cached_tokens and any(0 <= re_read - batch <= batch // 4 for batch in _BATCHES):
+    # A batch behind the end of the last prompt, which was longer or shorter than this one.
+    if counts.cached_tokens and any(abs(re_read - batch) <= batch // 4 for batch in _BATCHES):
         return Reason.CHECKPOINT
     return Reason.EVICTED
 

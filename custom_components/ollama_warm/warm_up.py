@@ -53,9 +53,9 @@ class WarmUp:
         async with self.agent.server.turnstile.warm_up(self.agent):
             prefix = await self._look(self._input(language))
             way = await self._way(prefix)
-            if way is Way.RAW and not self._is_planted(prefix):
-                await self._plant(prefix)
             for _ in range(_TRIES[way]):
+                if way is Way.RAW and not self._is_planted(prefix):
+                    await self._plant(prefix)
                 turn = await self._ping(prefix, _words())
                 if turn.verdict in (Verdict.WARM, Verdict.UNKNOWN):
                     break
