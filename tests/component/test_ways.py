@@ -4,6 +4,7 @@ from collections.abc import Generator
 from typing import Any
 from unittest.mock import patch
 
+from freezegun.api import FrozenDateTimeFactory
 import pytest
 import pytest_socket
 
@@ -18,7 +19,7 @@ from homeassistant.exceptions import HomeAssistantError
 from tests.rig.models import Memory
 from tests.rig.ollama import Scripted
 
-from .house import House, turns
+from .house import House, later, turns
 from .scripts import call
 from .zoo import JINJA, KINDS, NATIVE, RECURRENT, Zoo, set_up
 
@@ -82,6 +83,19 @@ async def test_every_kind(house: House, ollama: Zoo, memory: Memory, path: str) 
         (turn_of_a_person,) = turns(await house.ask(f"What is in the {room}?", room))
         assert turn_of_a_person["verdict"] == "warm"
         assert turn_of_a_person["re_read_tokens"] < (70 if room else 100)
+
+
+async def test_by_itself(house: House, ollama: Zoo, freezer: FrozenDateTimeFactory) -> None:
+    """Once Home Assistant runs the prefix is read, and again after a change, unasked."""
+    entry = await set_up(house, ollama, RECURRENT, auto_warm=True)
+    await later(house.hass, freezer, 10)
+    assert entry.runtime_data.warmth.last["agent"][1].verdict is Verdict.WARM
+    house.expose("light.porch")
+    await later(house.hass, freezer, 10)
+    assert entry.runtime_data.warmth.last["agent"][1].verdict is Verdict.WARM
+    (question,) = turns(await house.ask("What is in the kitchen?", "kitchen"))
+    assert (question["verdict"], question["re_read_tokens"] < 70) == ("warm", True)
+    assert "Porch" in ollama.messages[0]["content"]
 
 
 async def test_a_template_of_the_models_own(house: House, ollama: Zoo) -> None:
