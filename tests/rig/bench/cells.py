@@ -1,6 +1,5 @@
 """A cell of the bench: one agent, one model server, one kind of memory, one path to the prompt."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 import hashlib
 import json
@@ -90,7 +89,7 @@ class Cell:
         self.model = ServedModel(name, kind.memory, tiny_model(kind.memory), kind.path)
         folder = logs / f"{kind.agent}-{kind.memory}-{kind.path}-{kind.slots}"
         self.server = OllamaStandIn([self.model], log_dir=folder, n_parallel=kind.slots)
-        self._questions: Iterator[str] = iter(())
+        self._questions = iter(QUESTIONS)
 
     @property
     def ours(self) -> bool:
@@ -99,7 +98,7 @@ class Cell:
 
     async def move_in(self, **options: Unpack[AgentOptions]) -> None:
         """Set the agent up."""
-        chosen = AgentOptions(num_ctx=NUM_CTX, **options)
+        chosen = AgentOptions(num_ctx=NUM_CTX) | options
         add = self.house.add_ollama_warm if self.ours else self.house.add_core_ollama
         self.entity = await add(self.server.url, model=self.model.full_name, **chosen)
 

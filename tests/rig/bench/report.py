@@ -16,6 +16,8 @@ from .cells import OURS, Cell, Measured
 from .scenarios import NAMES
 from .targets import TARGETS, misses, wrong_verdicts
 
+START, END = "<!-- table -->", "<!-- end of the table -->"
+
 
 def versions() -> dict[str, str]:
     """Return what was measured with."""
@@ -113,6 +115,28 @@ def table(found: Sequence[Measured]) -> Table:
             reached if is_ours else "; ".join(one.failures),
         )
     return result
+
+
+def write_docs(path: Path, found: Sequence[Measured]) -> None:
+    """Put the table and the versions between the two marks of a page."""
+    head, mark, rest = path.read_text().partition(START)
+    _, end, tail = rest.partition(END)
+    if not mark or not end:
+        raise ValueError(f"{path} has no place for the table")
+    known = versions()
+    lines = [
+        f"Home Assistant {known['home_assistant']}, llama.cpp of xllamacpp {known['xllamacpp']}, "
+        f"Ollama Warm {known['ollama_warm']}, Python {known['python']}.",
+        "",
+        "| scenario | agent | memory, path | prompt | re-read | waste | to reach | reached |",
+        "|---|---|---|---:|---:|---:|---|---|",
+    ]
+    for one in in_order(found):
+        ours = one.kind.agent == OURS
+        reached = ("no" if problems(one) else "yes") if ours else ""
+        cells = [f"`{one.scenario}`", *cells_of(one), TARGETS[one.scenario].words() if ours else ""]
+        lines.append(f"| {' | '.join([*cells, reached])} |")
+    path.write_text(f"{head}{mark}\n" + "\n".join(lines) + f"\n{end}{tail}")
 
 
 def write_json(path: Path, found: Sequence[Measured]) -> None:

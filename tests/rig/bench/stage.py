@@ -1,8 +1,9 @@
 """The house of the bench, its cells, and who lives there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+import os
 from pathlib import Path
 import time
 
@@ -18,6 +19,7 @@ TOOLS = Path(__file__).parents[1] / "custom_components" / "bench_tools"
 TIMEZONE = "Europe/Paris"
 SECONDS_FOR_ONE = 180
 LONGEST_ERROR = 100
+SEED = "PYTHONHASHSEED"
 
 type Act = Callable[[Cell, Measured], Awaitable[None]]
 
@@ -99,20 +101,33 @@ class Play:
         measured.seconds += time.perf_counter() - start
 
 
+@contextmanager
+def hash_seed(number: int) -> Iterator[None]:
+    """Let what is started meanwhile have its sets in an order that is always the same."""
+    before = os.environ.get(SEED)
+    os.environ[SEED] = str(number)
+    try:
+        yield
+    finally:
+        os.environ.pop(SEED)
+        if before is not None:
+            os.environ[SEED] = before
+
+
 @asynccontextmanager
 async def stage(
     folder: Path, kinds: Sequence[Kind], *, extra_entities: int = 0
 ) -> AsyncIterator[Stage]:
     """Start a house and a model server for each cell."""
     async with AsyncExitStack() as stack:
-        house = await stack.enter_async_context(
-            HomeAssistant(
-                folder / "house",
-                components=(COMPONENT, DEMO_HOUSE, TOOLS),
-                extra_entities=extra_entities,
-                timezone=TIMEZONE,
-            )
+        house = HomeAssistant(
+            folder / "house",
+            components=(COMPONENT, DEMO_HOUSE, TOOLS),
+            extra_entities=extra_entities,
+            timezone=TIMEZONE,
         )
+        with hash_seed(1):
+            await stack.enter_async_context(house)
         await house.config_flow("bench_tools")
         cells = [Cell(kind, house, folder / "logs") for kind in kinds]
         for cell in cells:

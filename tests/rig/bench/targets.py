@@ -54,6 +54,8 @@ TARGETS = {
     "user_names": Target(waste=8),
     "wake_word": Target(full_prefills=1),
 }
+# What a turn may read beside its conversation without anything being wrong.
+FEW_TOKENS = 24
 WARM = "warm"
 FIRST, CHANGED = "prompt_changed: first_prompt", "prompt_changed: segment_changed"
 # What the scenario did to the prompt or the server, as our agent has to name it, for the questions
@@ -104,3 +106,8 @@ def wrong_verdicts(measured: Measured) -> list[str]:
 
     before = EXPECTED_BEFORE.get(measured.scenario, {WARM})
     return [*wrong(measured.before, before), *wrong(measured.asked, {WARM})]
+
+
+def is_falsely_warm(one: Asked) -> bool:
+    """Return whether a turn is called warm that read more than its conversation."""
+    return one.verdict == WARM and one.re_read - one.conversation > FEW_TOKENS

@@ -1,12 +1,13 @@
-"""Takes the time of Home Assistant's own prompt, and of a whole turn of ours without the model."""
+"""Takes the time of Home Assistant's own work, and of a whole turn of ours without the model."""
 
 from collections.abc import AsyncGenerator
 import gc
 from statistics import median
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 from homeassistant.components import conversation
+from homeassistant.components.ollama.entity import _convert_content, _format_tool
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.util.json import JsonObjectType
@@ -40,32 +41,34 @@ def _agent(hass: HomeAssistant, entity_id: str) -> Any:  # noqa: ANN401 - ours, 
 
 
 async def measure(hass: HomeAssistant, entity_id: str, runs: int) -> JsonObjectType:
-    """Return the median milliseconds of both, measured in turns on the same house.
+    """Return the median milliseconds of all three, measured in turns on the same house.
+
+    It is the processor's time of this thread, which does not depend on what else is going on.
 
     `prompt_ms` is what Home Assistant needs to build system text and tools for a fresh chat log.
+    `request_ms` is that and what core's Ollama agent makes of it, before it is sent.
     `turn_ms` is a question to our agent, from the same build to the last word of the answer, with
     a model that answers at once.
     """
     agent = _agent(hass, entity_id)
     client, agent.server.client = agent.server.client, Silent()
-    prompts: list[float] = []
-    turns: list[float] = []
+    times: list[tuple[float, float, float]] = []
     try:
         for run in range(WARMING_RUNS + runs):
             gc.collect()
-            prompt = await _prompt(hass, entity_id, run)
+            prompt, request = await _core(hass, entity_id, run)
             gc.collect()
-            turn = await _turn(hass, agent, entity_id, run)
-            if run >= WARMING_RUNS:
-                prompts.append(prompt)
-                turns.append(turn)
+            times.append((prompt, request, await _turn(hass, agent, entity_id, run)))
     finally:
         agent.server.client = client
+    prompt, request, turn = map(median, zip(*times[WARMING_RUNS:], strict=True))
     return {
         "runs": runs,
-        "prompt_ms": round(median(prompts) * 1000, 3),
-        "turn_ms": round(median(turns) * 1000, 3),
-        "ratio": round(median(turns) / median(prompts), 3),
+        "prompt_ms": round(prompt * 1000, 2),
+        "request_ms": round(request * 1000, 2),
+        "turn_ms": round(turn * 1000, 2),
+        "ratio": round(turn / prompt, 3),
+        "ratio_to_request": round(turn / request, 3),
     }
 
 
@@ -87,18 +90,22 @@ def _log(hass: HomeAssistant, question: conversation.ConversationInput) -> conve
     return log
 
 
-async def _prompt(hass: HomeAssistant, entity_id: str, run: int) -> float:
-    """Return the seconds of Home Assistant's own part."""
+async def _core(hass: HomeAssistant, entity_id: str, run: int) -> tuple[float, float]:
+    """Return the seconds of Home Assistant's prompt, and of core's request as a whole."""
     question = _question(hass, entity_id, run)
-    start = perf_counter()
+    start = thread_time()
     log = _log(hass, question)
     await log.async_provide_llm_data(question.as_llm_context("ollama"), APIS, None, None)
-    return perf_counter() - start
+    prompt = thread_time() - start
+    if log.llm_api is not None:
+        _ = [_format_tool(tool, log.llm_api.custom_serializer) for tool in log.llm_api.tools]
+    _ = [_convert_content(content) for content in log.content]
+    return prompt, thread_time() - start
 
 
 async def _turn(hass: HomeAssistant, agent: Any, entity_id: str, run: int) -> float:  # noqa: ANN401
     """Return the seconds of a whole turn of ours."""
     question = _question(hass, entity_id, run)
-    start = perf_counter()
+    start = thread_time()
     await agent.async_converse(question, _log(hass, question))
-    return perf_counter() - start
+    return thread_time() - start
