@@ -5,6 +5,7 @@ wire only: what differs between rooms, people and moments travels with the newes
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 import json
 
 from homeassistant.components import conversation
@@ -76,7 +77,11 @@ class Agent:
                     self.entity_id, answer.deltas()
                 ):
                     pass
-                turns.append(self.note(Occasion.QUESTION, answer.counts, prefix, messages))
+                turns.append(
+                    self.note(
+                        Occasion.QUESTION, answer.counts, prefix, messages, answer.first_token_s
+                    )
+                )
                 if not chat_log.unresponded_tool_results:
                     break
         if not isinstance(chat_log.content[-1], conversation.AssistantContent):
@@ -106,12 +111,16 @@ class Agent:
         counts: Counts,
         prefix: WirePrefix,
         messages: Sequence[WireMessage] = (),
+        first_token_s: float | None = None,
     ) -> Turn:
         """Return the verdict on a turn, log it, and remember what the server has been sent."""
         wire = _wire(prefix, messages, counts.node)
         context_length = self.server.state.context_length(self.options.model)
         other_options = context_length not in (None, 0, self.options.num_ctx)
-        turn = judge(counts, wire, self._last, other_options=other_options)
+        turn = replace(
+            judge(counts, wire, self._last, other_options=other_options),
+            first_token_s=first_token_s,
+        )
         if turn.prompt_tokens:
             self._characters_per_token = wire.length() / turn.prompt_tokens
         self._last = wire

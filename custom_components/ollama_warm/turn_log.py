@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
@@ -43,10 +44,16 @@ def async_turn_log(hass: HomeAssistant, subentry_id: str) -> TurnLog:
     return logs.setdefault(subentry_id, deque(maxlen=MOST_TURNS))
 
 
+def turn_signal(subentry_id: str) -> str:
+    """Return the dispatcher's signal for a new turn of an agent."""
+    return f"{DOMAIN}_turn_{subentry_id}"
+
+
 @callback
 def async_log_turn(hass: HomeAssistant, subentry_id: str, occasion: Occasion, turn: Turn) -> None:
-    """Add a turn that has just ended."""
+    """Add a turn that has just ended, and tell who shows it."""
     async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), occasion, turn))
+    async_dispatcher_send(hass, turn_signal(subentry_id))
 
 
 @callback

@@ -85,6 +85,8 @@ class Turn:
     detail: str = ""
     """What changed: a quote of the system text, or the name of a tool."""
     node: str | None = None
+    first_token_s: float | None = None
+    """From sending the question to the first word of the answer, None for a warm-up."""
 
     @property
     def re_read_tokens(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 import json
+import time
 from typing import Any, override
 
 import probatio
@@ -24,9 +25,11 @@ class Answer:
         self._chunks = chunks
         self._may_call = may_call
         self.counts = Counts.from_chunk({})
+        self.first_token_s: float | None = None
 
     async def deltas(self) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
         """Yield the answer as Home Assistant's chat log takes it."""
+        asked = time.monotonic()
         delta: conversation.AssistantContentDeltaDict = {"role": "assistant"}
         async for chunk in self._chunks:
             message = chunk.get("message") or {}
@@ -34,8 +37,10 @@ class Answer:
                 delta["content"] = content
             if thinking := message.get("thinking"):
                 delta["thinking_content"] = thinking
-            if self._may_call and (calls := message.get("tool_calls")):
+            if (calls := message.get("tool_calls")) and self._may_call:
                 delta["tool_calls"] = [_tool_input(call) for call in calls]
+            if self.first_token_s is None and (content or thinking or calls):
+                self.first_token_s = time.monotonic() - asked
             if delta:
                 yield delta
             delta = {}
