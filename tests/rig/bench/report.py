@@ -124,9 +124,12 @@ def write_docs(path: Path, found: Sequence[Measured]) -> None:
     if not mark or not end:
         raise ValueError(f"{path} has no place for the table")
     known = versions()
-    lines = [
+    with_what = (
         f"Home Assistant {known['home_assistant']}, llama.cpp of xllamacpp {known['xllamacpp']}, "
-        f"Ollama Warm {known['ollama_warm']}, Python {known['python']}.",
+        f"Ollama Warm {known['ollama_warm']}, Python {known['python']}."
+    )
+    lines = [
+        with_what,
         "",
         "| scenario | agent | memory, path | prompt | re-read | waste | to reach | reached |",
         "|---|---|---|---:|---:|---:|---|---|",
