@@ -102,7 +102,7 @@ async def test_the_bench_leaves_no_error(opened: Stage) -> None:
     assert about_us == []
 
 
-def test_the_documentation_tells_every_scenario() -> None:
+async def test_the_documentation_tells_every_scenario() -> None:
     """Each scenario has a line that says what it is."""
     text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text()
     assert [name for name in NAMES if f"`{name}`" not in text] == []
