@@ -214,8 +214,8 @@ class Warmth:
         """Wait for the next local midnight, also where the clocks skip it, and warm then."""
         if _now is not None:
             self.async_soon()
-        tomorrow = dt_util.start_of_local_day() + timedelta(days=1, hours=6)
-        midnight = dt_util.as_utc(dt_util.start_of_local_day(tomorrow.date()))
+        tomorrow = dt_util.now().date() + timedelta(days=1)
+        midnight = dt_util.as_utc(dt_util.start_of_local_day(tomorrow))
         self._stop_midnight = async_track_point_in_utc_time(
             self.hass, self._at_midnight, midnight + timedelta(seconds=1)
         )

@@ -204,6 +204,7 @@ async def test_nobody_waits_for_what_a_third_one_broke_off(turnstile: Turnstile)
 
 async def test_several_people(turnstile: Turnstile, freezer: FrozenDateTimeFactory) -> None:
     """It is quiet five seconds after the last of several people was answered, not earlier."""
+    assert QUIET_S == 5
     request = Request()
     first, second = await ask(turnstile, KITCHEN), await ask(turnstile, KITCHEN)
     async with warming(turnstile, KITCHEN, request):
