@@ -64,8 +64,5 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
                 translation_key=err.translation_key,
                 translation_placeholders=err.translation_placeholders,
             ) from err
-        self.server.state = ServerState(
-            version=version,
-            loaded={str(m.get("name")): int(m.get("context_length") or 0) for m in loaded},
-        )
+        self.server.state = ServerState.of(version, loaded)
         return self.server.state

@@ -30,12 +30,14 @@ from homeassistant.helpers import (
     floor_registry as fr,
 )
 from homeassistant.helpers.debounce import Debouncer
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_track_point_in_utc_time, async_track_time_interval
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
 from .server import Server, ServerState
+from .turn_log import turn_signal
 from .turns import Turn, Verdict
 from .warm_up import WarmUp
 
@@ -52,10 +54,13 @@ class Warmth:
         self.hass = hass
         self.last: dict[str, tuple[datetime, Turn]] = {}
         """When each agent was last warmed, and the turn that confirmed it."""
+        self.cold_in_a_row: dict[str, int] = {}
+        """How many warm-ups of each agent ended cold since the last one that did not."""
         self._server = server
         self._warm_ups = warm_ups
         self._seen: ServerState | None = None
         self._failed: set[str] = set()
+        self._away = False
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
         self._stop_midnight: CALLBACK_TYPE = lambda: None
@@ -106,6 +111,7 @@ class Warmth:
 
         None when it does not answer: whatever it had is lost when it is back.
         """
+        self._away = state is None
         seen, self._seen = self._seen, state or ServerState(version="", loaded={})
         if seen is None or state is None:
             return
@@ -142,7 +148,7 @@ class Warmth:
         """Warm the agents that are to be warmed by themselves, one after the other."""
         for subentry_id, warm_up in self._warm_ups.items():
             if warm_up.agent.options.auto_warm:
-                await self._async_warm(subentry_id, warm_up)
+                await self._async_warm(subentry_id)
 
     async def async_wake(self, subentry_id: str, language: str) -> None:
         """Read an agent's prefix while somebody who said the wake word still talks."""
@@ -156,21 +162,36 @@ class Warmth:
         else:
             self._failed.discard(subentry_id)
 
-    async def _async_warm(self, subentry_id: str, warm_up: WarmUp) -> None:
-        """Warm one agent, and say in the log when that begins to fail."""
-        try:
-            turn = await warm_up.async_warm(self.hass.config.language)
-        except HomeAssistantError as err:
-            self._note_failure(subentry_id, err)
-            return
+    async def async_warm(self, subentry_id: str) -> Turn:
+        """Warm one agent now, and return the turn that confirms it, or that shows it is not warm.
+
+        Raises HomeAssistantError where it cannot be warmed.
+        """
+        warm_up = self._warm_ups[subentry_id]
+        turn = await warm_up.async_warm(self.hass.config.language)
         self._failed.discard(subentry_id)
         self.last[subentry_id] = (dt_util.utcnow(), turn)
+        is_cold = turn.verdict not in (Verdict.WARM, Verdict.UNKNOWN)
+        self.cold_in_a_row[subentry_id] = is_cold * (self.cold_in_a_row.get(subentry_id, 0) + 1)
         if turn.verdict is not Verdict.WARM:
             LOGGER.info("%s is not warm: %s", warm_up.agent.entity_id, turn.sentence())
+        # Whoever shows the last warm-up was told of its turns before it was the last one.
+        async_dispatcher_send(self.hass, turn_signal(subentry_id))
+        return turn
+
+    async def _async_warm(self, subentry_id: str) -> None:
+        """Warm one agent, and say in the log when that begins to fail."""
+        try:
+            await self.async_warm(subentry_id)
+        except HomeAssistantError as err:
+            self._note_failure(subentry_id, err)
 
     def _note_failure(self, subentry_id: str, err: HomeAssistantError) -> None:
-        """Log that an agent cannot be warmed, once until it can be again."""
-        if subentry_id not in self._failed:
+        """Log that an agent cannot be warmed, once until it can be again.
+
+        That the server does not answer at all is in the log already.
+        """
+        if subentry_id not in self._failed and not self._away:
             self._failed.add(subentry_id)
             entity_id = self._warm_ups[subentry_id].agent.entity_id
             LOGGER.warning("%s could not be warmed: %s", entity_id, err)
@@ -196,16 +217,16 @@ class Warmth:
             options = warm_up.agent.options
             if options.auto_warm and options.warm_interval:
                 interval = timedelta(minutes=options.warm_interval)
-                action = self._regular(subentry_id, warm_up)
+                action = self._regular(subentry_id)
                 stops.append(async_track_time_interval(self.hass, action, interval))
         return stops
 
-    def _regular(self, subentry_id: str, warm_up: WarmUp) -> Callable[[datetime], None]:
+    def _regular(self, subentry_id: str) -> Callable[[datetime], None]:
         """Return what is done for an agent at its interval."""
 
         @callback
         def warm(_now: datetime) -> None:
-            self._begin(self._async_warm(subentry_id, warm_up))
+            self._begin(self._async_warm(subentry_id))
 
         return warm
 
