@@ -2,18 +2,28 @@
 
 from homeassistant.const import CONF_API_KEY, CONF_URL, Platform
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
+from homeassistant.helpers.typing import ConfigType
 
 from .agent import Agent
 from .api import OllamaClient
-from .const import SUBENTRY_CONVERSATION
+from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .server import Server
 from .store import PrefixStore
+from .tools.api import async_register_tools
 from .turn_log import async_forget_turns
 from .warm_up import WarmUp
 
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS = [Platform.CONVERSATION]
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001 - its form
+    """Offer our tools to agents that do not use Assist."""
+    async_register_tools(hass)
+    return True
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
@@ -28,7 +38,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
         agent = Agent(hass, subentry, coordinator.server, store)
         coordinator.agents[subentry.subentry_id] = agent
-        coordinator.warm_ups[subentry.subentry_id] = WarmUp(agent, store)
+        coordinator.warm_ups[subentry.subentry_id] = WarmUp(agent)
     entry.runtime_data = coordinator
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     _watch(entry)

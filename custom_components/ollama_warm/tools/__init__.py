@@ -1,0 +1,1 @@
+"""The tools for the model: the weather, and the date and time."""

@@ -1,0 +1,84 @@
+"""The tools as an API of their own, for agents that do not use Assist."""
+
+from collections.abc import Sequence
+from typing import Final, override
+
+from homeassistant.const import CONF_LLM_HASS_API
+from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.llm import (
+    API,
+    LLM_API_ASSIST,
+    APIInstance,
+    LLMContext,
+    Tool,
+    async_register_api,
+    selector_serializer,
+)
+
+from .const import DOMAIN
+from .date_time import DateTimeTool
+from .meteo import MeteoTool
+from .source import async_is_offered
+
+API_NAME: Final = "Ollama Warm tools"
+# By being one and the same a tool shows a merged API that it is not another one.
+_METEO = MeteoTool()
+_DATE_TIME = DateTimeTool()
+# Home Assistant puts a clock of its own into each of these.
+_APIS_WITH_CLOCK = frozenset({LLM_API_ASSIST, "homeassistant"})
+
+
+class OllamaWarmAPI(API):
+    """Weather, date and time, and nothing to control."""
+
+    @override
+    async def async_get_api_instance(self, llm_context: LLMContext) -> APIInstance:
+        """Return the tools."""
+        return APIInstance(
+            api=self,
+            api_prompt="",
+            llm_context=llm_context,
+            tools=async_tools(self.hass, llm_context, self.id),
+            custom_serializer=selector_serializer,
+        )
+
+
+@callback
+def async_register_tools(hass: HomeAssistant) -> None:
+    """Offer the API to all agents."""
+    async_register_api(hass, OllamaWarmAPI(hass=hass, id=DOMAIN, name=API_NAME))
+
+
+@callback
+def async_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -> list[Tool]:
+    """Return the tools of an API: Assist has a clock, ours needs one."""
+    tools: list[Tool] = []
+    if api_id == DOMAIN and _APIS_WITH_CLOCK.isdisjoint(_chosen_apis(hass, llm_context)):
+        tools.append(_DATE_TIME)
+    if async_is_offered(hass, llm_context.assistant):
+        tools.append(_METEO)
+    return tools
+
+
+def without_doubles(apis: Sequence[str] | None) -> list[str] | None:
+    """Return the APIs of an agent without ours where Assist is among them: it has all of it."""
+    if apis and LLM_API_ASSIST in apis:
+        return [api for api in apis if api != DOMAIN]
+    return list(apis) if apis else None
+
+
+@callback
+def _chosen_apis(hass: HomeAssistant, llm_context: LLMContext) -> Sequence[str]:
+    """Return all APIs of the agent that asks, as far as that is known.
+
+    From Home Assistant 2026.11 on a context names its agent.
+    """
+    agent_id: str | None = getattr(llm_context, "agent_id", None)
+    entity = er.async_get(hass).async_get(agent_id) if agent_id else None
+    if entity is None or entity.config_entry_id is None or entity.config_subentry_id is None:
+        return ()
+    entry = hass.config_entries.async_get_entry(entity.config_entry_id)
+    subentry = entry.subentries.get(entity.config_subentry_id) if entry else None
+    apis = subentry.data.get(CONF_LLM_HASS_API) if subentry else None
+    return [apis] if isinstance(apis, str) else apis or ()
