@@ -23,12 +23,13 @@ from .messages import (
     rounds_to_drop,
 )
 from .options import AgentOptions, WireMessage
+from .planter import Planter
 from .prefix.agent_prefix import WirePrefix
 from .prompts import Prompts, lend_tools
 from .server import Server
 from .store import PrefixStore
 from .turn_log import Occasion, async_log_turn
-from .turns import Turn, Wire, judge
+from .turns import Turn, Verdict, Wire, judge
 from .wire import Answer
 
 # A window that is full to the brim makes Ollama drop messages in silence.
@@ -50,6 +51,7 @@ class Agent:
         self.server = server
         self.entity_id = ""
         self.prompts = Prompts(hass, self.options, store.prefix(self.subentry_id, self.options.key))
+        self.planter = Planter(self.subentry_id, self.options, server, store)
         self._store = store
         self._replays = Replays()
         self._characters_per_token = _CHARACTERS_PER_TOKEN
@@ -69,6 +71,12 @@ class Agent:
         replay.begin(len(rounds) - 1, prefix.tail, prefix.named)
         turns: list[Turn] = []
         async with self.server.turnstile.person(self):
+            # A chat would leave the new prefix without its checkpoint, and each question until
+            # the next warm-up would re-read a batch. Read bare first, it costs no more.
+            if self.planter.is_wanted(prefix) and (
+                counts := await self.planter.async_plant(prefix)
+            ):
+                turns.append(self.note(Occasion.QUESTION, counts, prefix))
             for _ in range(MAX_TOOL_ROUNDS):
                 messages = await self._messages(chat_log, replay, prefix)
                 chunks = self.server.client.chat(self.options.body(prefix, messages))
@@ -121,6 +129,8 @@ class Agent:
             judge(counts, wire, self._last, other_options=other_options),
             first_token_s=first_token_s,
         )
+        if turn.verdict is Verdict.SERVER_LOST_IT and messages:
+            self.planter.forget()
         if turn.prompt_tokens:
             self._characters_per_token = wire.length() / turn.prompt_tokens
         self._last = wire
@@ -131,5 +141,5 @@ class Agent:
 
 def _wire(prefix: WirePrefix, messages: Sequence[WireMessage], node: str | None = None) -> Wire:
     """Return the text of a turn for comparing it with the last one."""
-    texts = (json.dumps({**m, "images": len(m.get("images", ()))}) for m in messages)
-    return Wire(prefix.system, prefix.tools, tuple(texts), node)
+    texts = tuple(json.dumps({**m, "images": len(m.get("images", ()))}) for m in messages)
+    return Wire(prefix.system, prefix.tools, texts, node, prefix.tools_length)

@@ -14,6 +14,8 @@ from typing import Any
 
 from .api import OllamaClient
 
+# 0 would be left out on Ollama's rendered path, and the model would talk on and on.
+ONE_TOKEN = {"num_predict": 1}
 # The first Ollama that knows `_debug_render_only`.
 _RENDERS_SINCE = (0, 11, 5)
 # Two tokens, three where a space is one of its own. llama.cpp's last checkpoint lies four

@@ -7,7 +7,7 @@ from . import contexts
 from .const import DOMAIN, LOGGER, WARM_UP_PREFIX
 from .options import AgentOptions
 from .prefix.agent_prefix import AgentPrefix, Render, WirePrefix
-from .wire import ElsewhereTool, render
+from .wire import ElsewhereTool, ToolForms
 
 
 class Prompts:
@@ -18,6 +18,7 @@ class Prompts:
         self.prefix = prefix
         self._hass = hass
         self._options = options
+        self._forms = ToolForms()
 
     async def async_take(
         self, user_input: conversation.ConversationInput, chat_log: conversation.ChatLog
@@ -33,7 +34,7 @@ class Prompts:
         context = user_input.device_id or contexts.APP
         if not self.prefix.knows(context):
             await self.async_rebase(user_input)
-        return self.prefix.take(context, render(chat_log))
+        return self.prefix.take(context, self._forms.render(chat_log))
 
     async def async_rebase(self, user_input: conversation.ConversationInput) -> None:
         """Take a new stable prefix from how every context looks now."""
@@ -51,7 +52,7 @@ class Prompts:
             except conversation.ConverseError as err:
                 LOGGER.debug("No prompt for one context of %s: %s", user_input.agent_id, err)
             else:
-                renders[context] = render(chat_log)
+                renders[context] = self._forms.render(chat_log)
         if renders and self.prefix.rebase(renders):
             LOGGER.debug("%s has a new stable prefix", user_input.agent_id)
 

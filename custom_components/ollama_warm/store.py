@@ -56,14 +56,15 @@ class PrefixStore:
         agents = data.get("agents") if isinstance(data, dict) else None
         ways = data.get("ways", {}) if isinstance(data, dict) else None
         if isinstance(agents, dict) and isinstance(ways, dict):
-            self._agents, self._ways = agents, ways
+            self._agents = {key: agent for key, agent in agents.items() if isinstance(agent, dict)}
+            self._ways = ways
         else:
             LOGGER.warning("The stored prefixes cannot be read; they are learned anew")
 
     def prefix(self, subentry_id: str, key: str) -> AgentPrefix:
         """Return the stored prefix if it was learned under this key, else an empty one."""
         stored = self._agents.get(subentry_id)
-        if not stored:
+        if not stored or "prefix" not in stored:
             return AgentPrefix(key)
         try:
             prefix = AgentPrefix.from_dict(stored["prefix"])
@@ -83,12 +84,26 @@ class PrefixStore:
     @callback
     def async_save(self, subentry_id: str, prefix: AgentPrefix, sent: Wire) -> None:
         """Write an agent's prefix within a few seconds, if it has changed."""
-        stored = {
+        stored = self._agents.get(subentry_id, {})
+        new = {
+            **stored,
             "prefix": prefix.as_dict(),
             "sent": {"system": sent.system, "tools": list(sent.tools)},
         }
-        if stored != self._agents.get(subentry_id):
-            self._agents[subentry_id] = stored
+        if new != stored:
+            self._agents[subentry_id] = new
+            self._save()
+
+    def planted(self, subentry_id: str) -> str | None:
+        """Return the digest of the prefix that has its checkpoint on the server, if one has."""
+        value = self._agents.get(subentry_id, {}).get("planted")
+        return value if isinstance(value, str) else None
+
+    @callback
+    def async_save_planted(self, subentry_id: str, digest: str | None) -> None:
+        """Write which prefix has its checkpoint."""
+        if digest != self.planted(subentry_id):
+            self._agents.setdefault(subentry_id, {})["planted"] = digest
             self._save()
 
     def way(self, model: str) -> Chosen | None:

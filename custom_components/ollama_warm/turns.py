@@ -61,14 +61,13 @@ class Wire:
     tools: tuple[WireTool, ...]
     messages: tuple[str, ...] = ()
     node: str | None = None
-
-    def parts(self) -> tuple[str, ...]:
-        """Return the texts in the order of most templates."""
-        return (self.system, json.dumps(self.tools), *self.messages)
+    tools_length: int | None = None
+    """The length of the tools in characters, where it is known already."""
 
     def length(self) -> int:
         """Return the length in characters."""
-        return sum(map(len, self.parts()))
+        tools = len(json.dumps(self.tools)) if self.tools_length is None else self.tools_length
+        return len(self.system) + tools + sum(map(len, self.messages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

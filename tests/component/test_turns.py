@@ -8,14 +8,22 @@ from hypothesis import given, strategies as st
 import pytest
 
 from custom_components.ollama_warm.api import Counts
+from custom_components.ollama_warm.prefix.tools import WireTool
 from custom_components.ollama_warm.turns import FEW_TOKENS, Reason, Turn, Verdict, Wire, judge
 
 TOOL = {"type": "function", "function": {"name": "intent__HassTurnOn", "parameters": {}}}
 SYSTEM = "You are the voice of a house.\n" + "\n".join(
     f"- names: Light {number}\n  domain: light" for number in range(400)
 )
-WIRE = Wire(SYSTEM, (TOOL,), ("Is it late?",), "green")
-LAST = Wire(SYSTEM, (TOOL,), ("Turn on the light.",), "green")
+
+
+def sent(*messages: str, system: str = SYSTEM, tools: tuple[WireTool, ...] = (TOOL,)) -> Wire:
+    """Return the text of a turn that was sent to the green node."""
+    return Wire(system, tools, messages, "green")
+
+
+WIRE = sent("Is it late?")
+LAST = sent("Turn on the light.")
 # English prose and entity lists lie between three and four characters per token.
 PROMPT = WIRE.length() // 4
 
@@ -131,8 +139,8 @@ def test_what_a_question_may_cost(kind: str, rendered_share: float) -> None:
     A batch that is read again is one.
     """
     tools = tuple({"function": {"name": f"tool {n}", "description": "x" * 300}} for n in range(60))
-    wire = Wire(SYSTEM, tools, (json.dumps({"role": "user", "content": QUESTIONS[kind]}),))
-    last = Wire(SYSTEM, tools, ("Another question",))
+    wire = sent(json.dumps({"role": "user", "content": QUESTIONS[kind]}), tools=tools)
+    last = sent("Another question", tools=tools)
     prompt = int((len(SYSTEM) + rendered_share * 20_000) / 4)
     tokens = TOKENS[kind] + FEW_TOKENS // 2
     counted = counts(prompt - tokens, prompt_tokens=prompt)
@@ -143,7 +151,7 @@ def test_what_a_question_may_cost(kind: str, rendered_share: float) -> None:
 
 def test_words_that_are_denser_than_the_rest() -> None:
     """A long question may have more tokens for its length than the house's list of lights."""
-    wire = replace(WIRE, messages=("1 and 2 and 3 and " * 60,))
+    wire = sent("1 and 2 and 3 and " * 60)
     prompt = wire.length() // 3
     assert judge(counts(prompt - 500, prompt_tokens=prompt), wire, LAST).verdict is Verdict.WARM
     assert judge(counts(prompt - 600, prompt_tokens=prompt), wire, LAST).verdict is LOST
@@ -152,13 +160,13 @@ def test_words_that_are_denser_than_the_rest() -> None:
 def test_a_conversation_that_goes_on() -> None:
     """What was said before is not new, unless it was cut off in front."""
     said = tuple(f"{number}: " + "word " * 400 for number in range(4))
-    last = replace(LAST, messages=said)
-    wire = replace(LAST, messages=(*said, "And now?"))
-    new = counts(wire.length() // 4 - 500, prompt_tokens=wire.length() // 4)
+    last = sent(*said)
+    wire = sent(*said, "And now?")
+    new = counts(wire.length() // 4 - 500, prompt_tokens=wire.length // 4)
     assert judge(new, wire, last).reason is Reason.CHECKPOINT
     # Here two long messages stand where others stood.
-    cut = replace(wire, messages=wire.messages[2:])
-    new = counts(cut.length() // 4 - 1000, prompt_tokens=cut.length() // 4)
+    cut = sent(*wire.messages[2:])
+    new = counts(cut.length() // 4 - 1000, prompt_tokens=cut.length // 4)
     assert judge(new, cut, last).verdict is Verdict.WARM
 
 

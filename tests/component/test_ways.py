@@ -15,7 +15,6 @@ from custom_components.ollama_warm.turns import Reason, Verdict
 from custom_components.ollama_warm.warm_up import WarmUp
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_CALL_SERVICE
-from homeassistant.exceptions import HomeAssistantError
 from tests.rig.models import Memory
 from tests.rig.ollama import Scripted
 
@@ -161,16 +160,14 @@ async def test_the_way_is_remembered(
 
 
 async def test_it_renders_no_more(house: House, ollama: Zoo) -> None:
-    """A way that does not work any more is an error once, and chosen anew the next time."""
+    """A way that does not work any more is left, and another one chosen the next time."""
     entry = await set_up(house, ollama, RECURRENT)
     await warm_up_of(entry).async_warm("en")
     with patch.object(OllamaClient, "render", return_value=None):
-        with pytest.raises(HomeAssistantError) as caught:
-            await warm_up_of(entry).async_warm("en")
-        assert caught.value.translation_key == "not_rendered"
         ollama.records.clear()
         await warm_up_of(entry).async_warm("en")
         assert ollama.steps() == "c"
+        await warm_up_of(entry).async_warm("en")
         assert entry.runtime_data.store.way(RECURRENT).way is Way.CHAT
 
 
@@ -226,6 +223,19 @@ async def test_the_wake_word(house: House, ollama: Zoo, model: str, steps: str) 
     await warm_up_of(entry).async_wake("en")
     assert (ollama.steps(), len(ollama.read())) == (steps, 1)
     check_bodies(ollama)
+
+
+async def test_the_wake_word_after_a_restart(house: House, ollama: Zoo) -> None:
+    """A prefix that is gone with its process is read once, and the loading is named as cause."""
+    entry = await set_up(house, ollama, RECURRENT)
+    await warm_up_of(entry).async_warm("en")
+    await ollama.run(ollama.stand_in.unload(RECURRENT))
+    ollama.records.clear()
+    await warm_up_of(entry).async_wake("en")
+    assert (ollama.steps(), ollama.read()[0].cached_tokens) == ("rrp", 0)
+    assert async_turn_log(house.hass, "agent")[-1].turn.reason is Reason.MODEL_LOADED
+    (question,) = turns(await house.ask("What is in the kitchen?", "kitchen"))
+    assert (question["verdict"], question["re_read_tokens"] < 70) == ("warm", True)
 
 
 @pytest.mark.parametrize(

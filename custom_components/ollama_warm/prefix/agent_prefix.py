@@ -24,6 +24,8 @@ class WirePrefix:
     system: str
     tools: tuple[WireTool, ...]
     tail: str
+    tools_length: int | None = None
+    """The length of the tools on the wire, in characters."""
     lost: tuple[str, ...] = ()
     """Segments that left the stable part with this turn."""
     changed_tools: tuple[str, ...] = ()
@@ -51,7 +53,8 @@ class AgentPrefix:
         split = self.layout.split(found)
         return WirePrefix(
             system=segments.join(split.stable),
-            tools=tuple(self.tools.wire()),
+            tools=self.tools.wire(),
+            tools_length=self.tools.length(),
             tail=tail_text(split.tail),
             lost=split.lost,
             changed_tools=tuple(changed),

@@ -73,11 +73,30 @@ class PrefixLayout:
         shared = list(renders[0])
         for render in renders[1:]:
             shared = segments.common(shared, render)
+        self._learn_from_differences(renders, shared)
         stable = tuple(self._resting(shared))
         changed = stable != before
         self.stable = stable
         self._riding = frozenset(segment for render in renders for segment in render) - set(stable)
         return changed
+
+    def _learn_from_differences(
+        self, renders: Sequence[Sequence[str]], shared: Sequence[str]
+    ) -> None:
+        """Remember lines that differ between two renders in nothing but their numbers.
+
+        The renders of one rebase are taken one after the other, and a clock may tick between.
+        """
+        common, seen = set(shared), dict[str, str]()
+        for segment in (s for render in renders for s in render):
+            if segment in common or segments.is_item(segment):
+                continue
+            skeleton = _skeleton(segment)
+            if (
+                seen.setdefault(skeleton, segment) != segment
+                and len(self.skeletons) < _MOST_MEMORIES
+            ):
+                self.skeletons.add(skeleton)
 
     def _learn(
         self, kept: Sequence[str], render: Sequence[str], found: Sequence[int]

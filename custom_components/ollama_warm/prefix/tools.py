@@ -6,9 +6,13 @@ A tool is known by its wire form: `{"type": "function", "function": {"name", "de
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+import json
 from typing import Any, Self
 
 type WireTool = dict[str, Any]
+
+# The keys of a schema that hold a set of names.
+_SETS = ("enum", "required")
 
 
 def name_of(tool: WireTool) -> str:
@@ -22,10 +26,23 @@ def ordered(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     The order in which Home Assistant builds a schema is not promised, and each byte counts.
     """
     if isinstance(value, Mapping):
-        return {key: ordered(value[key]) for key in sorted(value, key=str)}
+        return {
+            key: _in_any_order(value[key]) if key in _SETS else ordered(value[key])
+            for key in sorted(value, key=str)
+        }
     if isinstance(value, (list, tuple)):
         return [ordered(item) for item in value]
     return value
+
+
+def _in_any_order(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a list that is a set by its meaning in an order of its own.
+
+    The schema converter joins enums as a Python set, whose order changes at each start.
+    """
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return sorted(value)
+    return ordered(value)
 
 
 @dataclass(slots=True)
@@ -36,6 +53,8 @@ class ToolUnion:
     offered: dict[str, set[str]] = field(default_factory=dict)
     """Tool name -> the contexts in which it was offered at the last rebase."""
     contexts: set[str] = field(default_factory=set)
+    _wire: tuple[WireTool, ...] | None = field(default=None, compare=False)
+    _length: int = field(default=0, compare=False)
 
     def rebase(self, by_context: Mapping[str, Iterable[WireTool]]) -> bool:
         """Take the union of all contexts' tools. Returns whether the list has changed."""
@@ -46,6 +65,7 @@ class ToolUnion:
                 tools.setdefault(name_of(tool), tool)
                 offered.setdefault(name_of(tool), set()).add(context)
         changed = tools != self.tools
+        self._wire = None
         self.tools, self.offered, self.contexts = tools, offered, set(by_context)
         return changed
 
@@ -65,20 +85,30 @@ class ToolUnion:
         for name in gone:
             del self.tools[name], self.offered[name]
         changed = [name for name, tool in current.items() if self.tools.get(name) != tool]
+        if gone or changed:
+            self._wire = None
         for name, tool in current.items():
             self.tools[name] = tool
             self.offered.setdefault(name, set()).add(context)
         self.contexts.add(context)
         return gone + changed
 
-    def wire(self) -> list[WireTool]:
+    def wire(self) -> tuple[WireTool, ...]:
         """Return the tools as they are sent: sorted by name."""
-        return [self.tools[name] for name in sorted(self.tools)]
+        if self._wire is None:
+            self._wire = tuple(self.tools[name] for name in sorted(self.tools))
+            self._length = len(json.dumps(self._wire))
+        return self._wire
+
+    def length(self) -> int:
+        """Return the length of the tools on the wire, in characters."""
+        self.wire()
+        return self._length
 
     def as_dict(self) -> dict[str, Any]:
         """Return what must survive a restart, as JSON."""
         return {
-            "tools": self.wire(),
+            "tools": list(self.wire()),
             "offered": {name: sorted(contexts) for name, contexts in self.offered.items()},
             "contexts": sorted(self.contexts),
         }
