@@ -162,11 +162,11 @@ def test_a_conversation_that_goes_on() -> None:
     said = tuple(f"{number}: " + "word " * 400 for number in range(4))
     last = sent(*said)
     wire = sent(*said, "And now?")
-    new = counts(wire.length() // 4 - 500, prompt_tokens=wire.length // 4)
+    new = counts(wire.length() // 4 - 500, prompt_tokens=wire.length() // 4)
     assert judge(new, wire, last).reason is Reason.CHECKPOINT
     # Here two long messages stand where others stood.
     cut = sent(*wire.messages[2:])
-    new = counts(cut.length() // 4 - 1000, prompt_tokens=cut.length // 4)
+    new = counts(cut.length() // 4 - 1000, prompt_tokens=cut.length() // 4)
     assert judge(new, cut, last).verdict is Verdict.WARM
 
 
