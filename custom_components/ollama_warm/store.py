@@ -58,7 +58,7 @@ class PrefixStore:
         if isinstance(agents, dict) and isinstance(ways, dict):
             self._agents = {key: agent for key, agent in agents.items() if isinstance(agent, dict)}
             self._ways = ways
-        else:
+        if self._agents != agents:
             LOGGER.warning("The stored prefixes cannot be read; they are learned anew")
 
     def prefix(self, subentry_id: str, key: str) -> AgentPrefix:

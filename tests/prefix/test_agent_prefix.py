@@ -1,5 +1,6 @@
 """Tools and system text together: one prefix for every room."""
 
+import json
 from typing import Any
 
 from custom_components.ollama_warm.prefix.agent_prefix import AgentPrefix, Render
@@ -37,7 +38,7 @@ def test_a_tool_that_is_gone_leaves_at_once() -> None:
     union = ToolUnion()
     union.rebase({"": [LIGHT, SCRIPT], "kitchen": [LIGHT, SCRIPT, TIMER]})
     assert union.update("", [LIGHT]) == ["a_script"]
-    assert union.wire() == [LIGHT, TIMER]
+    assert union.wire() == (LIGHT, TIMER)
 
 
 def test_a_tool_that_changed_is_replaced() -> None:
@@ -45,7 +46,7 @@ def test_a_tool_that_changed_is_replaced() -> None:
     union = ToolUnion()
     union.rebase({"": [LIGHT]})
     assert union.update("", [_tool("light", "of the hall")]) == ["light"]
-    assert union.wire() == [_tool("light", "of the hall")]
+    assert union.wire() == (_tool("light", "of the hall"),)
     assert union.update("hall", [_tool("light", "of the hall"), TIMER]) == ["timer"]
 
 
@@ -53,3 +54,19 @@ def test_keys_have_an_order() -> None:
     """Two schemas that differ in the order of their keys are the same bytes."""
     assert list(ordered({"b": [{"d": 1, "c": (2,)}], "a": 0})) == ["a", "b"]
     assert ordered({"b": [{"d": 1, "c": (2,)}]}) == {"b": [{"c": [2], "d": 1}]}
+
+
+def test_an_enum_is_a_set() -> None:
+    """Python's order of a set changes at each start, and a list of mixed things keeps its own."""
+    schema = {"enum": ["up", "down"], "required": ("b", "a"), "items": ["b", "a"]}
+    assert ordered(schema) == {"enum": ["down", "up"], "items": ["b", "a"], "required": ["a", "b"]}
+    assert ordered({"enum": [2, "a", 1]}) == {"enum": [2, "a", 1]}
+
+
+def test_the_length_of_the_tools_is_counted_once() -> None:
+    """It is that of what is sent, also after a tool has joined."""
+    union = ToolUnion()
+    union.rebase({"": [LIGHT]})
+    assert union.length() == len(json.dumps([LIGHT]))
+    union.update("", [LIGHT, TIMER])
+    assert union.length() == len(json.dumps([LIGHT, TIMER]))

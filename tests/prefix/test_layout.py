@@ -193,3 +193,15 @@ def test_a_tail_reads_well() -> None:
         "Context:\nYou are in the kitchen.\nBe kind.\nAdditional devices:\n- names: New lamp"
     )
     assert tail_text(["", " "]) == ""
+
+
+def test_a_clock_that_ticks_while_the_contexts_are_looked_at() -> None:
+    """Two renders that differ in nothing but numbers tell of a line that moves."""
+    layout = PrefixLayout()
+    layout.rebase([_clock(0), _clock(1)])
+    assert layout.stable == tuple(HOUSE)
+    layout.rebase([_clock(2), _clock(2)])
+    assert layout.stable == tuple(HOUSE)
+    full = PrefixLayout(skeletons={str(number) * 3 for number in range(200)})
+    full.rebase([_clock(0), _clock(1)])
+    assert len(full.skeletons) == 200
