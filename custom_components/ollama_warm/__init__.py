@@ -10,19 +10,25 @@ from .agent import Agent
 from .api import OllamaClient
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
+from .issues import async_setup_issues, async_watch_issues
 from .server import Server
+from .services import async_setup_services
 from .store import PrefixStore
 from .tools.api import async_register_tools
 from .turn_log import async_forget_turns
 from .warm_up import WarmUp
+from .websocket_api import async_setup_websocket_api
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
 PLATFORMS = [Platform.CONVERSATION]
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001 - its form
-    """Offer our tools to agents that do not use Assist."""
+    """Register what is there once for all servers."""
     async_register_tools(hass)
+    async_setup_services(hass)
+    async_setup_websocket_api(hass)
+    async_setup_issues(hass)
     return True
 
 
@@ -60,6 +66,7 @@ def _watch(entry: OllamaWarmConfigEntry) -> None:
     entry.async_on_unload(coordinator.async_add_listener(look))
     warmth.async_start()
     entry.async_on_unload(warmth.async_stop)
+    entry.async_on_unload(async_watch_issues(coordinator))
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
