@@ -20,7 +20,12 @@ from .warm_up import WarmUp
 from .websocket_api import async_setup_websocket_api
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
-PLATFORMS = [Platform.CONVERSATION]
+PLATFORMS = [
+    Platform.BINARY_SENSOR,
+    Platform.BUTTON,
+    Platform.CONVERSATION,
+    Platform.SENSOR,
+]
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001 - its form
@@ -41,6 +46,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client), store)
     await coordinator.async_config_entry_first_refresh()
     await store.async_load()
+    store.async_keep_only(entry.subentries)
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
         agent = Agent(hass, subentry, coordinator.server, store)
         coordinator.agents[subentry.subentry_id] = agent
