@@ -13,8 +13,8 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
-from .api import Counts
-from .const import DOMAIN, MAX_TOOL_ROUNDS
+from .api import Counts, OllamaError
+from .const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS
 from .messages import (
     Replay,
     Replays,
@@ -71,12 +71,7 @@ class Agent:
         replay.begin(len(rounds) - 1, prefix.tail, prefix.named)
         turns: list[Turn] = []
         async with self.server.turnstile.person(self):
-            # A chat would leave the new prefix without its checkpoint, and each question until
-            # the next warm-up would re-read a batch. Read bare first, it costs no more.
-            if self.planter.is_wanted(prefix) and (
-                counts := await self.planter.async_plant(prefix)
-            ):
-                turns.append(self.note(Occasion.QUESTION, counts, prefix))
+            turns += await self._plant(prefix)
             for _ in range(MAX_TOOL_ROUNDS):
                 messages = await self._messages(chat_log, replay, prefix)
                 chunks = self.server.client.chat(self.options.body(prefix, messages))
@@ -95,6 +90,21 @@ class Agent:
         if not isinstance(chat_log.content[-1], conversation.AssistantContent):
             raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_answer")
         return turns
+
+    async def _plant(self, prefix: WirePrefix) -> list[Turn]:
+        """Read a new prefix bare first, where a chat would leave it without its checkpoint.
+
+        Each question until the next warm-up would re-read a batch. It costs no more than the
+        chat alone, and if it fails, the chat is asked all the same.
+        """
+        if not self.planter.is_wanted(prefix):
+            return []
+        try:
+            counts = await self.planter.async_plant(prefix)
+        except OllamaError as err:
+            LOGGER.debug("%s could not plant its prefix: %s", self.entity_id, err)
+            return []
+        return [self.note(Occasion.QUESTION, counts, prefix)] if counts else []
 
     async def _messages(
         self, chat_log: conversation.ChatLog, replay: Replay, prefix: WirePrefix

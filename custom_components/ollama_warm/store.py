@@ -1,5 +1,6 @@
 """The prefixes of all agents of a server, kept on disk so that a restart changes no byte."""
 
+from collections.abc import Container
 from typing import Any, override
 
 from homeassistant.core import HomeAssistant, callback
@@ -125,6 +126,15 @@ class PrefixStore:
         """Have the way for a model chosen anew, as the present one does not work any more."""
         self._ways.pop(model, None)
         self._save()
+
+    @callback
+    def async_keep_only(self, subentry_ids: Container[str]) -> None:
+        """Forget the agents that are gone."""
+        gone = [subentry_id for subentry_id in self._agents if subentry_id not in subentry_ids]
+        for subentry_id in gone:
+            del self._agents[subentry_id]
+        if gone:
+            self._save()
 
     def _save(self) -> None:
         """Write soon, and in any case before Home Assistant stops."""
