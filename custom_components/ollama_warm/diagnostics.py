@@ -37,7 +37,7 @@ async def async_get_config_entry_diagnostics(
         "agents": [
             {
                 "options": _options(subentry),
-                "prefix": _prefix(coordinator, subentry.subentry_id) if coordinator else None,
+                "prefix": _prefix(coordinator, subentry.subentry_id),
                 "turns": _turns(hass, subentry.subentry_id),
             }
             for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
@@ -64,9 +64,10 @@ def _options(subentry: ConfigSubentry) -> dict[str, Any]:
     }
 
 
-def _prefix(coordinator: OllamaWarmCoordinator, subentry_id: str) -> dict[str, Any]:
-    """Return how an agent is warmed, and how that went the last time."""
-    agent = coordinator.agents[subentry_id]
+def _prefix(coordinator: OllamaWarmCoordinator | None, subentry_id: str) -> dict[str, Any] | None:
+    """Return how an agent is warmed, and how that went the last time; None if it is not set up."""
+    if coordinator is None or (agent := coordinator.agents.get(subentry_id)) is None:
+        return None
     way = coordinator.store.way(agent.options.model)
     last = coordinator.warmth.last.get(subentry_id)
     return {
