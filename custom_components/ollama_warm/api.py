@@ -4,7 +4,7 @@ The one place that knows paths, fields and errors of Ollama. Answers are read as
 the PyPI client drops `prompt_eval_cached_count` (seen in `ollama` 0.6.2 and 0.6.3).
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -147,19 +147,29 @@ class OllamaClient:
         """Return the loaded models as `/api/ps` lists them. Raises OllamaError."""
         return _list(await self._get("/api/ps"), "models", self.url)
 
-    async def chat(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+    def chat(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Stream the chunks of `/api/chat`, the last of them with `done: true`.
 
         Raises OllamaError, also in the middle; an answer without its last chunk is an error.
         """
+        return self._stream("/api/chat", body, lambda chunk: bool(chunk.get("done")))
+
+    def pull(self, model: str) -> AsyncGenerator[dict[str, Any]]:
+        """Have a model downloaded, and stream what `/api/pull` says of it. Raises OllamaError."""
+        body = {"model": model}
+        return self._stream("/api/pull", body, lambda chunk: chunk.get("status") == "success")
+
+    async def _stream(
+        self, path: str, body: Mapping[str, Any], is_last: Callable[[Mapping[str, Any]], bool]
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Stream the chunks that answer a body, and be sure that the last one has come."""
         done = False
-        async with self._request("POST", "/api/chat", body, _CHAT_TIMEOUT) as response:
+        async with self._request("POST", path, body, _CHAT_TIMEOUT) as response:
             async for line in _lines(response):
                 chunk = _parse(line, self.url)
                 if "error" in chunk:
                     raise _server_error(str(chunk["error"]), str(body.get("model")))
-                done = bool(chunk.get("done"))
-                if done:
+                if done := is_last(chunk):
                     chunk["node"] = response.headers.get(_NODE_HEADER)
                 yield chunk
         if not done:

@@ -1,108 +1,45 @@
-"""Set-up in the user interface: a server, and the agents on it."""
+"""Set-up in the user interface: a server. Its agents have a flow of their own."""
 
 from collections.abc import Mapping
-import sys
 from typing import Any, override
 
 import probatio
 
 from homeassistant.config_entries import (
     ConfigEntry,
-    ConfigEntryState,
     ConfigFlow,
     ConfigFlowResult,
+    ConfigSubentryData,
     ConfigSubentryFlow,
-    SubentryFlowResult,
+    OptionsFlow,
 )
-from homeassistant.const import (
-    CONF_API_KEY,
-    CONF_LLM_HASS_API,
-    CONF_MODEL,
-    CONF_NAME,
-    CONF_PROMPT,
-    CONF_URL,
-)
-from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.const import CONF_API_KEY, CONF_NAME, CONF_URL
+from homeassistant.core import callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
-from homeassistant.helpers.selector import (
-    BooleanSelector,
-    NumberSelector,
-    NumberSelectorConfig,
-    NumberSelectorMode,
-    SelectOptionDict,
-    SelectSelector,
-    SelectSelectorConfig,
-    SelectSelectorMode,
-    TemplateSelector,
-    TextSelector,
-    TextSelectorConfig,
-    TextSelectorType,
-)
 
-from .api import Model, OllamaClient, OllamaError
-from .const import (
-    CONF_AUTO_WARM,
-    CONF_KEEP_ALIVE,
-    CONF_MAX_HISTORY,
-    CONF_NUM_CTX,
-    CONF_THINK,
-    CONF_WARM_INTERVAL,
-    DEFAULT_KEEP_ALIVE,
-    DEFAULT_MAX_HISTORY,
-    DEFAULT_NAME,
-    DEFAULT_NUM_CTX,
-    DEFAULT_URL,
-    DEFAULT_WARM_INTERVAL,
-    DOMAIN,
-    MIN_NUM_CTX,
-    SUBENTRY_CONVERSATION,
+from .agent_flow import AgentFlow
+from .api import Model, ModelNotFoundError, OllamaClient, OllamaError
+from .const import DOMAIN, SUBENTRY_CONVERSATION
+from .core_import import CoreAgent, async_core_agents, tidy_url
+from .flow_schema import (
+    CONF_AGENT,
+    KEY_SCHEMA,
+    OPTIONS_SCHEMA,
+    SERVER_SCHEMA,
+    has_model,
+    take_over_schema,
 )
-from .coordinator import OllamaWarmConfigEntry
-
-SERVER_SCHEMA = probatio.Schema(
-    {
-        probatio.Required(CONF_URL, default=DEFAULT_URL): TextSelector(
-            TextSelectorConfig(type=TextSelectorType.URL)
-        ),
-        probatio.Optional(CONF_API_KEY): TextSelector(
-            TextSelectorConfig(type=TextSelectorType.PASSWORD)
-        ),
-    }
-)
-_WHOLE_NUMBERS = (CONF_NUM_CTX, CONF_MAX_HISTORY, CONF_KEEP_ALIVE, CONF_WARM_INTERVAL)
-_TOKENS = "tokens"
 
 
 class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
-    """Adds a server, after asking it whether it is one."""
+    """Adds a server, or changes one, after asking it whether it is one."""
 
     VERSION = 1
 
-    @override
-    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address, and create the entry once the server answers."""
-        errors: dict[str, str] = {}
-        placeholders: dict[str, str] = {}
-        if user_input is not None:
-            data = {key: value.strip() for key, value in user_input.items() if value.strip()}
-            try:
-                data[CONF_URL] = cv.url(data.get(CONF_URL)).rstrip("/")
-                self._async_abort_entries_match({CONF_URL: data[CONF_URL]})
-                await async_check_server(self.hass, data)
-            except probatio.Invalid:
-                errors[CONF_URL] = "invalid_url"
-            except OllamaError as err:
-                errors["base"] = err.key
-                placeholders = err.translation_placeholders or {}
-            else:
-                return self.async_create_entry(title=data[CONF_URL], data=data)
-        return self.async_show_form(
-            step_id="user",
-            data_schema=self.add_suggested_values_to_schema(SERVER_SCHEMA, user_input or {}),
-            errors=errors,
-            description_placeholders=placeholders,
-        )
+    def __init__(self) -> None:
+        """Nothing has gone wrong yet."""
+        self._errors: dict[str, str] = {}
+        self._placeholders: dict[str, str] = {}
 
     @classmethod
     @callback
@@ -113,136 +50,145 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         """Return that a server has agents."""
         return {SUBENTRY_CONVERSATION: AgentFlow}
 
+    @staticmethod
+    @callback
+    @override
+    def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
+        """Return the flow for what all agents of a server share."""
+        return OllamaWarmOptionsFlow()
 
-class AgentFlow(ConfigSubentryFlow):
-    """Adds an agent, or changes one."""
+    @override
+    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Offer to take over an agent of Home Assistant's own integration, if there is one."""
+        if self._core_agents():
+            return self.async_show_menu(step_id="user", menu_options=["server", "take_over"])
+        return await self.async_step_server()
 
-    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for everything about a new agent."""
-        return await self._async_step("user", user_input)
+    async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the address, and create the entry once the server answers."""
+        if user_input is not None and (data := await self._async_check(user_input)):
+            return self.async_create_entry(title=data[CONF_URL], data=data)
+        return self._form("server", SERVER_SCHEMA, user_input)
+
+    async def async_step_take_over(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Create the entry of a server that is known already, and an agent like the one there."""
+        agents = self._core_agents()
+        if not agents:
+            return self.async_abort(reason="nothing_to_take_over")
+        if user_input is not None and (agent := agents.get(user_input[CONF_AGENT])):
+            server = {CONF_URL: agent.url, CONF_API_KEY: agent.api_key or ""}
+            if data := await self._async_check(server, agent.model):
+                subentry = ConfigSubentryData(
+                    data=agent.data,
+                    subentry_type=SUBENTRY_CONVERSATION,
+                    title=user_input[CONF_NAME],
+                    unique_id=None,
+                )
+                return self.async_create_entry(
+                    title=data[CONF_URL], data=data, subentries=[subentry]
+                )
+        return self._form("take_over", take_over_schema(agents), user_input)
 
     async def async_step_reconfigure(
         self, user_input: dict[str, Any] | None = None
-    ) -> SubentryFlowResult:
-        """Ask again, with what was chosen before."""
-        return await self._async_step("reconfigure", user_input)
+    ) -> ConfigFlowResult:
+        """Ask for the address and the key again."""
+        entry = self._get_reconfigure_entry()
+        if user_input is not None and (data := await self._async_check(user_input)):
+            return self._changed(entry, data, "reconfigure_successful")
+        return self._form("reconfigure", SERVER_SCHEMA, user_input or entry.data)
 
-    async def _async_step(
-        self, step_id: str, user_input: dict[str, Any] | None
-    ) -> SubentryFlowResult:
-        """Show the form until the server has the chosen model, then save."""
-        entry: OllamaWarmConfigEntry = self._get_entry()
-        if entry.state is not ConfigEntryState.LOADED:
-            return self.async_abort(reason="entry_not_loaded")
+    async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 - its form
+        """Begin when the server no longer takes the key."""
+        return await self.async_step_reauth_confirm()
+
+    async def async_step_reauth_confirm(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
+        """Ask for another key."""
+        entry = self._get_reauth_entry()
+        url = {CONF_URL: entry.data[CONF_URL]}
+        if user_input is not None and (data := await self._async_check(url | user_input)):
+            return self._changed(entry, data, "reauth_successful")
+        self._placeholders = url | self._placeholders
+        return self._form("reauth_confirm", KEY_SCHEMA, None)
+
+    def _core_agents(self) -> dict[str, CoreAgent]:
+        """Return the agents that can be taken over together with their servers."""
+        ours = {entry.data[CONF_URL] for entry in self._async_current_entries()}
+        agents = async_core_agents(self.hass)
+        return {key: agent for key, agent in agents.items() if agent.url not in ours}
+
+    async def _async_check(
+        self, user_input: Mapping[str, str], model: str | None = None
+    ) -> dict[str, str] | None:
+        """Return what is to be stored, None if something is wrong with it.
+
+        Ends the flow if another entry has this server already.
+        """
+        self._errors, self._placeholders = {}, {}
+        data = {key: value.strip() for key, value in user_input.items() if value.strip()}
         try:
-            models = await entry.runtime_data.server.client.models()
+            data[CONF_URL] = tidy_url(data.get(CONF_URL))
+        except probatio.Invalid:
+            self._errors[CONF_URL] = "invalid_url"
+            return None
+        self._async_abort_entries_match({CONF_URL: data[CONF_URL]})
+        try:
+            models = await self._async_ask(data)
+            if model and not has_model(models, model):
+                raise ModelNotFoundError(model=model)
         except OllamaError as err:
-            return self.async_abort(
-                reason=err.key, description_placeholders=err.translation_placeholders
-            )
-        errors: dict[str, str] = {}
-        if user_input is not None:
-            if full_name(user_input[CONF_MODEL]) in {full_name(model.name) for model in models}:
-                return self._save(user_input)
-            errors[CONF_MODEL] = "model_not_found"
-        values = user_input or self._chosen_before()
+            self._errors["base"] = err.key
+            self._placeholders = err.translation_placeholders or {}
+            return None
+        return data
+
+    async def _async_ask(self, data: Mapping[str, str]) -> list[Model]:
+        """Return a server's models. Raises OllamaError if it is none, or does not answer."""
+        session = async_get_clientsession(self.hass)
+        client = OllamaClient(session, data[CONF_URL], data.get(CONF_API_KEY))
+        await client.version()
+        return await client.models()
+
+    def _form(
+        self, step_id: str, schema: probatio.Schema, values: Mapping[str, Any] | None
+    ) -> ConfigFlowResult:
+        """Show a form with what was filled in before, and with what is wrong with it."""
         return self.async_show_form(
             step_id=step_id,
+            data_schema=self.add_suggested_values_to_schema(schema, values),
+            errors=self._errors,
+            description_placeholders=self._placeholders,
+        )
+
+    @callback
+    def _changed(
+        self, entry: ConfigEntry, data: Mapping[str, str], reason: str
+    ) -> ConfigFlowResult:
+        """Store another address or key, and set the server up anew."""
+        # Its update listener does that, but only if something changed, and only if the entry
+        # was set up: one whose key was refused may not have got that far.
+        listens = bool(entry.update_listeners) and data != dict(entry.data)
+        title = data[CONF_URL] if entry.title == entry.data[CONF_URL] else entry.title
+        result = self.async_update_and_abort(entry, title=title, data=data, reason=reason)
+        if not listens:
+            self.hass.config_entries.async_schedule_reload(entry.entry_id)
+        return result
+
+
+class OllamaWarmOptionsFlow(OptionsFlow):
+    """Asks for what all agents of a server share."""
+
+    async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+        """Ask for the weather that is told."""
+        if user_input is not None:
+            return self.async_create_entry(data=user_input)
+        return self.async_show_form(
+            step_id="init",
             data_schema=self.add_suggested_values_to_schema(
-                self._schema(models, with_name=step_id == "user"), values
+                OPTIONS_SCHEMA, self.config_entry.options
             ),
-            errors=errors,
-            description_placeholders={"model": str(values.get(CONF_MODEL, ""))},
         )
-
-    def _chosen_before(self) -> Mapping[str, Any]:
-        """Return the agent's options, or what is sensible for a new one."""
-        if self.source == "reconfigure":
-            return self._get_reconfigure_subentry().data
-        return {
-            CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
-            CONF_LLM_HASS_API: [llm.LLM_API_ASSIST],
-            CONF_NUM_CTX: DEFAULT_NUM_CTX,
-            CONF_MAX_HISTORY: DEFAULT_MAX_HISTORY,
-            CONF_KEEP_ALIVE: DEFAULT_KEEP_ALIVE,
-            CONF_THINK: False,
-            CONF_AUTO_WARM: True,
-            CONF_WARM_INTERVAL: DEFAULT_WARM_INTERVAL,
-        }
-
-    def _save(self, user_input: dict[str, Any]) -> SubentryFlowResult:
-        """Create the agent, or change it."""
-        data = {
-            key: int(value) if key in _WHOLE_NUMBERS else value for key, value in user_input.items()
-        }
-        if self.source == "reconfigure":
-            return self.async_update_and_abort(
-                self._get_entry(), self._get_reconfigure_subentry(), data=data
-            )
-        return self.async_create_entry(title=str(data.pop(CONF_NAME)), data=data)
-
-    def _schema(self, models: list[Model], *, with_name: bool) -> probatio.Schema:
-        """Return the form of an agent."""
-        name = {probatio.Required(CONF_NAME, default=DEFAULT_NAME): TextSelector()}
-        return probatio.Schema(
-            {
-                **(name if with_name else {}),
-                probatio.Required(CONF_MODEL): SelectSelector(
-                    SelectSelectorConfig(
-                        options=[
-                            SelectOptionDict(value=model.name, label=label(model))
-                            for model in models
-                        ],
-                        mode=SelectSelectorMode.DROPDOWN,
-                        custom_value=True,
-                    )
-                ),
-                probatio.Optional(CONF_PROMPT): TemplateSelector(),
-                probatio.Optional(CONF_LLM_HASS_API): SelectSelector(
-                    SelectSelectorConfig(
-                        options=[
-                            SelectOptionDict(value=api.id, label=api.name)
-                            for api in llm.async_get_apis(self.hass)
-                        ],
-                        multiple=True,
-                        mode=SelectSelectorMode.LIST,
-                    )
-                ),
-                probatio.Optional(CONF_NUM_CTX): _number(MIN_NUM_CTX, _TOKENS),
-                probatio.Optional(CONF_MAX_HISTORY): _number(0),
-                probatio.Optional(CONF_KEEP_ALIVE): _number(-1, "s"),
-                probatio.Optional(CONF_THINK): BooleanSelector(),
-                probatio.Optional(CONF_AUTO_WARM): BooleanSelector(),
-                probatio.Optional(CONF_WARM_INTERVAL): _number(0, "min"),
-            }
-        )
-
-
-async def async_check_server(hass: HomeAssistant, data: Mapping[str, str]) -> None:
-    """Ask a server for its version and its models. Raises OllamaError if it does not answer."""
-    client = OllamaClient(async_get_clientsession(hass), data[CONF_URL], data.get(CONF_API_KEY))
-    await client.version()
-    await client.models()
-
-
-def full_name(model: str) -> str:
-    """Return a model's name with its tag, as the server lists it."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
-
-
-def label(model: Model) -> str:
-    """Return a model's name with its size on disk."""
-    return f"{model.name} ({model.size / 1e9:.1f} GB)" if model.size else model.name
-
-
-def _number(least: int, unit: str | None = None) -> NumberSelector:
-    """Return a field for a whole number."""
-    return NumberSelector(
-        NumberSelectorConfig(
-            min=least,
-            max=sys.maxsize,
-            step=1,
-            mode=NumberSelectorMode.BOX,
-            **({"unit_of_measurement": unit} if unit else {}),
-        )
-    )

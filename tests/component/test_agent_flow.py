@@ -1,81 +1,52 @@
 """Adding an agent to a server, and changing it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+import re
 
 import pytest
 
 from custom_components.ollama_warm.api import Model
-from custom_components.ollama_warm.config_flow import full_name, label
-from homeassistant.config_entries import (
-    SOURCE_USER,
-    ConfigEntry,
-    ConfigEntryState,
-    SubentryFlowResult,
-)
+from custom_components.ollama_warm.flow_schema import full_name, label
+from homeassistant.config_entries import ConfigEntry, ConfigEntryState, SubentryFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.rig.ollama import Fault, FaultKind
 
+from .flows import (
+    NEW_AGENT,
+    SECTIONS,
+    aborted,
+    answer_agent,
+    change_agent,
+    fields,
+    start_agent,
+    suggested,
+)
 from .house import AGENT, OPTIONS, House
 from .sentences import sentence
 from .server import JSON, NUM_CTX, Ollama, answering
 
 type Begin = Callable[[HomeAssistant, ConfigEntry], Awaitable[SubentryFlowResult]]
 
-TYPE = "conversation"
 NUMBERS = ("num_ctx", "max_history", "keep_alive")
-# What the form in the browser sends: its numbers are no whole ones.
-FILLED_IN = OPTIONS | {"name": "Second", "num_ctx": 8192.0, "max_history": 5.0, "keep_alive": 600.0}
-
-
-async def start(hass: HomeAssistant, entry: ConfigEntry, **context: str) -> SubentryFlowResult:
-    """Begin to add an agent, or to change one."""
-    return await hass.config_entries.subentries.async_init(
-        (entry.entry_id, TYPE),
-        context={"source": SOURCE_USER} | context,  # type: ignore[arg-type]
-    )
-
-
-async def change(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
-    """Begin to change the agent that is there."""
-    return await start(hass, entry, source="reconfigure", subentry_id="agent")
-
-
-async def answer(
-    hass: HomeAssistant, flow: SubentryFlowResult, values: dict[str, Any]
-) -> SubentryFlowResult:
-    """Fill in the form."""
-    result = await hass.config_entries.subentries.async_configure(flow["flow_id"], values)
-    await hass.async_block_till_done()
-    return result
-
-
-async def aborted(hass: HomeAssistant, result: SubentryFlowResult, language: str = "en") -> str:
-    """Return the words with which a form was not shown."""
-    assert result["type"] is FlowResultType.ABORT
-    key = f"{TYPE}.abort.{result['reason']}"
-    values = result.get("description_placeholders")
-    return await sentence(hass, "config_subentries", key, values, language)
-
-
-def suggested(result: SubentryFlowResult) -> dict[str, Any]:
-    """Return what a form suggests for each of its fields."""
-    assert result["data_schema"] is not None
-    return {
-        str(key): key.description["suggested_value"]
-        for key in result["data_schema"].schema
-        if key.description
-    }
 
 
 async def test_an_agent_is_added(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """Whole numbers are stored as such, and the agent can be asked at once."""
-    flow = await start(house.hass, agent)
-    assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "user")
+    flow = await start_agent(house.hass, agent)
+    assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "agent")
+    assert {name: fields(flow, name) for name in fields(flow)} == {
+        "basics": ["name", "model", "llm_hass_api"],
+        "prompt": ["prompt"],
+        "performance": list(SECTIONS["performance"]),
+    }
     assert suggested(flow)["num_ctx"] == 16384
-    result = await answer(house.hass, flow, FILLED_IN)
+    assert suggested(flow)["name"] == "Ollama Warm"
+    result = await answer_agent(house.hass, flow, NEW_AGENT)
     assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Second")
+    key = f"conversation.create_entry.{result['description']}"
+    words = await sentence(house.hass, "config_subentries", key, result["description_placeholders"])
+    assert re.fullmatch(r"The agent can be asked now. .* about \d+00 of the 8192 tokens .*", words)
     (stored,) = (s.data for s in agent.subentries.values() if s.title == "Second")
     assert "name" not in stored
     assert [(stored[key], type(stored[key])) for key in NUMBERS] == [
@@ -89,38 +60,31 @@ async def test_an_agent_is_added(house: House, agent: ConfigEntry, ollama: Ollam
 
 async def test_an_agent_is_changed(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """The form begins with what was chosen, keeps the name, and what it changes takes effect."""
-    flow = await change(house.hass, agent)
-    assert flow["step_id"] == "reconfigure"
+    flow = await change_agent(house.hass, agent)
+    assert flow["step_id"] == "agent"
     assert suggested(flow) == OPTIONS
     values = {key: value for key, value in OPTIONS.items() if key != "prompt"}
-    result = await answer(house.hass, flow, values | {"max_history": 3.0})
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
+    result = await answer_agent(house.hass, flow, values | {"max_history": 3.0})
+    words = await aborted(house.hass, result)
+    assert re.fullmatch(
+        r"The agent was changed. Its prompt takes about \d+00 of the 8192 tokens in its context "
+        r"window.",
+        words,
+    )
     assert agent.subentries["agent"].title == "Warm"
     assert agent.subentries["agent"].data == values | {"max_history": 3}
     await house.ask("hello")
     assert "You are a voice assistant for Home Assistant." in ollama.messages[0]["content"]
 
 
-@pytest.mark.parametrize("begin", [start, change])
-async def test_a_model_that_is_not_there(house: House, agent: ConfigEntry, begin: Begin) -> None:
-    """The form says how to get it, and keeps what was filled in."""
-    flow = await begin(house.hass, agent)
-    values = FILLED_IN if begin is start else OPTIONS
-    result = await answer(house.hass, flow, values | {"model": "qwen9:4b", "prompt": "Be brief."})
-    assert result["errors"] == {"model": "model_not_found"}
-    words = await sentence(
-        house.hass,
-        "config_subentries",
-        f"{TYPE}.error.model_not_found",
-        result["description_placeholders"],
+async def test_what_is_no_longer_there(house: House, agent: ConfigEntry) -> None:
+    """What the agent was allowed to see is not suggested when Home Assistant lost it."""
+    hass = house.hass
+    hass.config_entries.async_update_subentry(
+        agent, agent.subentries["agent"], data=OPTIONS | {"llm_hass_api": ["assist", "gone"]}
     )
-    assert words == (
-        "The server does not have the model qwen9:4b. Choose another one, or fetch it on the "
-        "server with: ollama pull qwen9:4b"
-    )
-    assert suggested(result)["prompt"] == "Be brief."
-    result = await answer(house.hass, result, values | {"model": "tiny:latest"})
-    assert result["type"] in (FlowResultType.CREATE_ENTRY, FlowResultType.ABORT)
+    await hass.async_block_till_done()
+    assert suggested(await change_agent(hass, agent))["llm_hass_api"] == ["assist"]
 
 
 FAILURES = [
@@ -136,7 +100,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("begin", [start, change])
+@pytest.mark.parametrize("begin", [start_agent, change_agent])
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure[0])
 async def test_the_models_cannot_be_listed(
     house: House, agent: ConfigEntry, ollama: Ollama, failure: tuple[FaultKind, str], begin: Begin
@@ -153,7 +117,7 @@ async def test_the_models_cannot_be_listed(
 async def test_the_server_is_down(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """A server that went away is named, and so is one that hangs up, in French as well."""
     await ollama.run(ollama.stand_in.stop())
-    result = await start(house.hass, agent)
+    result = await start_agent(house.hass, agent)
     await ollama.run(ollama.stand_in.start())
     assert await aborted(house.hass, result) == (
         f"Nothing answers at {ollama.url}. Check that Ollama is running."
@@ -162,7 +126,7 @@ async def test_the_server_is_down(house: House, agent: ConfigEntry, ollama: Olla
     assert words.startswith("Rien ne répond")
     async with answering(b'{"models": [', head=JSON) as url:
         agent.runtime_data.server.client.url = url
-        words = await aborted(house.hass, await start(house.hass, agent))
+        words = await aborted(house.hass, await start_agent(house.hass, agent))
     assert words.startswith(f"The server at {url} stopped in the middle of its answer.")
 
 
@@ -170,7 +134,7 @@ async def test_the_server_is_not_set_up(house: House, agent: ConfigEntry) -> Non
     """Without a server there are no models to choose from."""
     await house.hass.config_entries.async_unload(agent.entry_id)
     assert agent.state is ConfigEntryState.NOT_LOADED
-    words = await aborted(house.hass, await start(house.hass, agent))
+    words = await aborted(house.hass, await start_agent(house.hass, agent))
     assert "The server is not set up at the moment." in words
 
 

@@ -4,37 +4,16 @@ from typing import Any
 
 import pytest
 
-from custom_components.ollama_warm.const import DOMAIN
-from homeassistant.config_entries import SOURCE_USER, ConfigFlowResult
+from homeassistant.config_entries import ConfigFlowResult
 from homeassistant.const import CONF_API_KEY, CONF_URL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.rig.ollama import Fault, FaultKind
 
+from .flows import answer, refused, start
 from .house import add_server
 from .sentences import sentence
 from .server import API_KEY, JSON, NOWHERE, Ollama, answering, reply
-
-
-async def start(hass: HomeAssistant) -> ConfigFlowResult:
-    """Begin to add a server."""
-    return await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
-
-
-async def answer(hass: HomeAssistant, flow: ConfigFlowResult, **values: str) -> ConfigFlowResult:
-    """Fill in the form."""
-    result = await hass.config_entries.flow.async_configure(flow["flow_id"], values)
-    await hass.async_block_till_done()
-    return result
-
-
-async def refused(hass: HomeAssistant, result: ConfigFlowResult, field: str = "base") -> str:
-    """Return the words with which an answer was refused."""
-    assert result["type"] is FlowResultType.FORM
-    assert result["errors"] is not None
-    assert list(result["errors"]) == [field]
-    key = f"error.{result['errors'][field]}"
-    return await sentence(hass, "config", key, result["description_placeholders"])
 
 
 async def accepted(hass: HomeAssistant, flow: ConfigFlowResult, url: str, **more: str) -> None:
@@ -48,7 +27,7 @@ async def accepted(hass: HomeAssistant, flow: ConfigFlowResult, url: str, **more
 async def test_a_server_is_added(hass: HomeAssistant, ollama: Ollama) -> None:
     """The address is saved without blanks and slashes around it, and without an empty key."""
     flow = await start(hass)
-    assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "user")
+    assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "server")
     assert not flow["errors"]
     result = await answer(hass, flow, url=f" {ollama.url}/ ", api_key=" ")
     assert result["type"] is FlowResultType.CREATE_ENTRY

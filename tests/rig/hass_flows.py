@@ -100,6 +100,9 @@ class Flows:
         for step in steps:
             if result["type"] not in ("form", "menu"):
                 break
+            if ("next_step_id" in step) != (result["type"] == "menu"):
+                # A choice from a menu, or a second look at a form, that is not offered this time.
+                continue
             result = await self._rest("POST", f"{path}/{result['flow_id']}", json=step)
             while result["type"] in ("progress", "progress_done", "external_done"):
                 await asyncio.sleep(0.2)

@@ -61,23 +61,27 @@ class HassSettings(HassClient):
         self, url: str, *, model: str, **options: Unpack[AgentOptions]
     ) -> str:
         """Set up Home Assistant's own Ollama agent, and return its entity."""
-        return await self._add_agent("ollama", url, _form("Core", model, options))
+        return await self._add_agent("ollama", {"url": url}, [_form("Core", model, options)])
 
     async def add_ollama_warm(
         self, url: str, *, model: str, **options: Unpack[AgentOptions]
     ) -> str:
         """Set up our agent, and return its entity."""
-        return await self._add_agent("ollama_warm", url, _form("Warm", model, options))
+        form = _in_sections(_form("Warm", model, options))
+        # Whatever the form says of moving instructions or of a small window: it is meant so.
+        insisting = {**form, "prompt": {**form["prompt"], "keep_as_is": True}}
+        steps = [{"next_step_id": "agent"}, form, insisting, {"next_step_id": "save"}]
+        return await self._add_agent("ollama_warm", {"url": url}, steps)
 
-    async def _add_agent(self, domain: str, url: str, options: Json) -> str:
+    async def _add_agent(self, domain: str, server: Json, steps: Sequence[Json]) -> str:
         """Add an agent to the entry of a server, and return its entity."""
-        key = f"{domain} {url}"
+        key = f"{domain} {server['url']}"
         if key not in self._servers:
-            result = await self.config_flow(domain, {"url": url})
+            result = await self.config_flow(domain, {"next_step_id": "server"}, server)
             self._servers[key] = result["result"]["entry_id"]
         entry_id = self._servers[key]
         before = {one["subentry_id"] for one in await self._flows.subentries(entry_id)}
-        await self.subentry_flow(entry_id, "conversation", options)
+        await self.subentry_flow(entry_id, "conversation", *steps)
         after = {one["subentry_id"] for one in await self._flows.subentries(entry_id)}
         return await self._wait_agent(*(after - before))
 
@@ -163,7 +167,7 @@ class HassSettings(HassClient):
 
 
 def _form(kind: str, model: str, options: AgentOptions) -> Json:
-    """Return the fields of an agent's form; both integrations ask for the same ones."""
+    """Return the fields of an agent's form as Home Assistant's own integration asks for them."""
     form: Json = {
         "name": f"{kind} {model}",
         "num_ctx": 16384,
@@ -176,3 +180,11 @@ def _form(kind: str, model: str, options: AgentOptions) -> Json:
     }
     form.pop("apis", None)
     return form
+
+
+def _in_sections(form: Json) -> Json:
+    """Return the same fields as our integration asks for them."""
+    basics = {key: form[key] for key in ("name", "model", "llm_hass_api")}
+    prompt = {key: form[key] for key in ("prompt",) if key in form}
+    rest = {key: value for key, value in form.items() if key not in basics | prompt}
+    return {"basics": basics, "prompt": prompt, "performance": rest}
