@@ -130,7 +130,7 @@ async def test_names(everything: None, house: House, ollama: Ollama, language: s
 
 
 async def test_icons(everything: None, house: House, ollama: Ollama) -> None:
-    """Each entity has an icon, the states of our own have theirs, and none is too much."""
+    """Each entity and action has an icon, as have our own states, and none is too much."""
     entry = await house.set_up(add_server(house.hass, ollama.url))
     icons = loaded("icons.json")
     found = {(e.domain, e.translation_key) for e in entities_of(house.hass, entry)}
@@ -138,3 +138,5 @@ async def test_icons(everything: None, house: House, ollama: Ollama) -> None:
     names = loaded("translations/en.json")
     for platform, key in (("sensor", "last_reason"), ("binary_sensor", "warm")):
         assert icons[platform][key]["state"].keys() == names[platform][key]["state"].keys()
+    actions = json.loads((COMPONENT / "icons.json").read_text())["services"]
+    assert actions.keys() == house.hass.services.async_services()[DOMAIN].keys()
