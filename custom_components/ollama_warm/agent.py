@@ -82,7 +82,11 @@ class Agent:
                     pass
                 turns.append(
                     self.note(
-                        Occasion.QUESTION, answer.counts, prefix, messages, answer.first_token_s
+                        Occasion.FOLLOW_UP if turns else Occasion.QUESTION,
+                        answer.counts,
+                        prefix,
+                        messages,
+                        answer.first_token_s,
                     )
                 )
                 if not chat_log.unresponded_tool_results:

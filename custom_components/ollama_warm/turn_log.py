@@ -20,6 +20,8 @@ class Occasion(StrEnum):
     """Who caused a turn."""
 
     QUESTION = "question"
+    FOLLOW_UP = "follow_up"
+    """A later call of the model for the same question, such as after a tool."""
     WARM_UP = "warm_up"
 
 

@@ -36,6 +36,7 @@ from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
 from .const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
+from .events import async_tell_failed, async_tell_not_warm
 from .server import Server, ServerState
 from .turn_log import turn_signal
 from .turns import Turn, Verdict
@@ -173,8 +174,9 @@ class Warmth:
         self.last[subentry_id] = (dt_util.utcnow(), turn)
         is_cold = turn.verdict not in (Verdict.WARM, Verdict.UNKNOWN)
         self.cold_in_a_row[subentry_id] = is_cold * (self.cold_in_a_row.get(subentry_id, 0) + 1)
-        if turn.verdict is not Verdict.WARM:
-            LOGGER.info("%s is not warm: %s", warm_up.agent.entity_id, turn.sentence())
+        if is_cold:
+            LOGGER.info("%s is not warm: %s", warm_up.agent.entity_id, turn.reason.value)
+            async_tell_not_warm(self.hass, warm_up.agent.entity_id, turn)
         # Whoever shows the last warm-up was told of its turns before it was the last one.
         async_dispatcher_send(self.hass, turn_signal(subentry_id))
         return turn
@@ -195,6 +197,7 @@ class Warmth:
             self._failed.add(subentry_id)
             entity_id = self._warm_ups[subentry_id].agent.entity_id
             LOGGER.warning("%s could not be warmed: %s", entity_id, err)
+            async_tell_failed(self.hass, entity_id, err)
 
     def _is_lost(self, warm_up: WarmUp, seen: ServerState, state: ServerState) -> bool:
         """Return whether an agent's model was loaded anew or with other options."""

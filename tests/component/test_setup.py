@@ -20,7 +20,8 @@ STORED = "ollama_warm.server"
 async def test_a_service_device(house: House, agent: ConfigEntry) -> None:
     """Each agent is a device that is a service, named like the agent."""
     assert how_it_is(agent) is ConfigEntryState.LOADED
-    (device,) = dr.async_entries_for_config_entry(dr.async_get(house.hass), agent.entry_id)
+    devices = dr.async_entries_for_config_entry(dr.async_get(house.hass), agent.entry_id)
+    (device,) = (device for device in devices if ("ollama_warm", "agent") in device.identifiers)
     assert (device.name, device.model, device.manufacturer) == ("Warm", "tiny", "Ollama")
     assert device.entry_type is dr.DeviceEntryType.SERVICE
     state = house.hass.states.get(AGENT)
