@@ -29,8 +29,9 @@ COUNTS_SINCE = (0, 33, 3)
 _ALL = 100
 _LAST_TURNS = 3
 _COLD_WARM_UPS = 3
-# Fewer are only found in code, so a prompt has at least so many tokens.
+# English prose has four to five, a list of entities about three.
 _CHARACTERS_PER_TOKEN = 4
+_MOST_CHARACTERS_PER_TOKEN = 5
 
 
 class Kind(StrEnum):
@@ -41,6 +42,7 @@ class Kind(StrEnum):
     UNREADABLE = "unreadable_prompt"
     WINDOW = "window_too_small"
     OTHER_WINDOW = "other_window"
+    SEEN_WINDOW = "seen_window"
     NO_COUNTS = "no_cached_counts"
     OFFLOAD = "cpu_offload"
     COLD = "cold"
@@ -69,7 +71,8 @@ def issue_id(kind: Kind, owner: str, *more: str) -> str:
 def async_server_issues(coordinator: OllamaWarmCoordinator, seen: dict[str, int]) -> Issues:
     """Return the issues of a server and its agents.
 
-    `seen` are the other context lengths that agents' models were lately found loaded with.
+    `seen` are the context lengths that agents' models were lately found loaded with, 0 where
+    that was only their own one.
     """
     issues = _no_counts(coordinator)
     for subentry in coordinator.config_entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
@@ -78,7 +81,7 @@ def async_server_issues(coordinator: OllamaWarmCoordinator, seen: dict[str, int]
             issues |= (
                 facts.prompt()
                 | facts.window()
-                | facts.other_window(seen.get(subentry.subentry_id))
+                | facts.windows(seen.get(subentry.subentry_id))
                 | facts.offload()
                 | facts.cold()
             )
@@ -178,9 +181,11 @@ class _Facts:
     def window(self) -> Issues:
         """Return whether the prompt does not fit, however short the conversation is."""
         num_ctx = self._options.num_ctx
-        if not self._tokens:
+        # A prompt that is much too long is refused, and has no counts.
+        too_long = self._characters() > num_ctx * _MOST_CHARACTERS_PER_TOKEN
+        if not too_long and not self._tokens:
             return {self._id(Kind.WINDOW): None}
-        if fits(num_ctx, min(self._tokens)):
+        if not too_long and fits(num_ctx, min(self._tokens)):
             return {}
         return {
             self._id(Kind.WINDOW): Issue(
@@ -193,11 +198,15 @@ class _Facts:
 
     def _needed(self) -> int:
         """Return how many tokens the prompt needs; what was cut off has no count."""
-        prefix = self._coordinator.agents[self._subentry.subentry_id].prompts.prefix
-        text = "\n".join(prefix.layout.stable) + json.dumps(prefix.tools.wire())
-        return max(*self._tokens, len(text) // _CHARACTERS_PER_TOKEN)
+        return max((self._characters() // _CHARACTERS_PER_TOKEN, *self._tokens))
 
-    def other_window(self, seen: int | None) -> Issues:
+    def _characters(self) -> int:
+        """Return the length of what is sent in front of every question."""
+        prefix = self._coordinator.agents[self._subentry.subentry_id].prompts.prefix
+        tools = sum(len(json.dumps(tool)) for tool in prefix.tools.wire())
+        return sum(map(len, prefix.layout.stable)) + tools
+
+    def windows(self, seen: int | None) -> Issues:
         """Return whether somebody has the model loaded with another context length."""
         own = self._options.num_ctx
         url = self._coordinator.server.client.url
@@ -215,24 +224,25 @@ class _Facts:
         agree = any(client.num_ctx == own for client in others)
         if differ:
             other = max(differ, key=lambda client: client.num_ctx)
-            return self._two_windows(other.num_ctx, other, agree=agree)
-        if seen not in (None, own):
-            return self._two_windows(seen, None, agree=agree)
-        return {} if seen else {self._id(Kind.OTHER_WINDOW): None}
+            issue = self._two_windows(other.num_ctx, other, agree=agree)
+            return {self._id(Kind.OTHER_WINDOW): issue}
+        if seen is None:
+            return {self._id(Kind.SEEN_WINDOW): None}
+        if seen in (0, own):
+            return {}
+        return {self._id(Kind.SEEN_WINDOW): self._two_windows(seen, None, agree=agree)}
 
-    def _two_windows(self, num_ctx: int, other: Client | None, *, agree: bool) -> Issues:
+    def _two_windows(self, num_ctx: int, other: Client | None, *, agree: bool) -> Issue:
         """Return the issue of two context lengths, with a way out where this agent can take it."""
         own = self._options.num_ctx
         names = self._names(model=self._options.model, num_ctx=own, other_num_ctx=num_ctx)
-        larger = num_ctx > own
-        if agree or not (larger or (self._tokens and fits(num_ctx, max(self._tokens)))):
-            issue = Issue(key="other_window_must_change", placeholders=names)
-        elif other:
-            names["other"] = other.name
-            issue = Issue(key="other_window_of_agent", placeholders=names, data=self._data(num_ctx))
-        else:
-            issue = Issue(key="other_window_seen", placeholders=names, data=self._data(num_ctx))
-        return {self._id(Kind.OTHER_WINDOW): issue}
+        enough = bool(self._tokens) and fits(num_ctx, max(self._tokens))
+        if agree or not (num_ctx > own or enough):
+            return Issue(key="other_window_must_change", placeholders=names)
+        if other is None:
+            return Issue(key="other_window_seen", placeholders=names, data=self._data(num_ctx))
+        names["other"] = other.name
+        return Issue(key="other_window_of_agent", placeholders=names, data=self._data(num_ctx))
 
     def offload(self) -> Issues:
         """Return whether a part of the model is not on a GPU."""

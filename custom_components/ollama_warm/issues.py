@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
-from .coordinator import OllamaWarmCoordinator
+from .coordinator import UPDATE_INTERVAL, OllamaWarmCoordinator
 from .issue_checks import Issues, Kind, async_core_agents, async_core_issues, async_server_issues
 from .options import AgentOptions
 from .turn_log import async_turn_log, turn_signal
@@ -48,13 +48,19 @@ class IssueWatch:
 
         @callback
         def server_said() -> None:
-            self._look_at_windows(coordinator, since)
+            self._look_at_windows(coordinator, since, dt_util.utcnow())
+            self.async_check()
+
+        @callback
+        def turn_ended() -> None:
+            # A server that says the same as before is not heard, so it may have said it again.
+            self._look_at_windows(coordinator, since, dt_util.utcnow() - 2 * UPDATE_INTERVAL)
             self.async_check()
 
         stops = [
             coordinator.async_add_listener(server_said),
             *(
-                async_dispatcher_connect(self._hass, turn_signal(subentry_id), self.async_check)
+                async_dispatcher_connect(self._hass, turn_signal(subentry_id), turn_ended)
                 for subentry_id in coordinator.agents
             ),
         ]
@@ -73,10 +79,10 @@ class IssueWatch:
     def async_check(self) -> None:
         """Raise what is wrong, and take back what is no longer."""
         wanted: Issues = {}
+        lately = dt_util.utcnow() - _SEEN_FOR
         seen = {
-            subentry_id: seen.num_ctx
+            subentry_id: seen.num_ctx if seen.when > lately else 0
             for subentry_id, seen in self._seen.items()
-            if dt_util.utcnow() < seen.when + _SEEN_FOR
         }
         for coordinator in self._servers.values():
             wanted |= async_server_issues(coordinator, seen)
@@ -120,21 +126,24 @@ class IssueWatch:
         return unknown
 
     @callback
-    def _look_at_windows(self, coordinator: OllamaWarmCoordinator, since: datetime) -> None:
+    def _look_at_windows(
+        self, coordinator: OllamaWarmCoordinator, since: datetime, asked: datetime
+    ) -> None:
         """Remember whether an agent's model was loaded by somebody with another context length.
 
-        Until the agent itself had a turn, it may be its own of before its options changed.
+        `asked` is when the server was asked at the latest. Where the agent itself had no turn
+        before that, the length may be its own of before its options changed.
         """
         for subentry_id, agent in coordinator.agents.items():
             log = async_turn_log(self._hass, subentry_id)
+            last = next((one.ended for one in reversed(log) if one.ended <= asked), None)
             subentry = coordinator.config_entry.subentries.get(subentry_id)
-            if not log or log[-1].ended < since or subentry is None:
+            if last is None or last < since or subentry is None:
                 continue
             options = AgentOptions.from_data(subentry.data)
             num_ctx = coordinator.server.state.context_length(agent.options.model)
-            known = self._seen.get(subentry_id)
             # Its own one does not wipe out another one that was there a while ago.
-            if num_ctx and (num_ctx != options.num_ctx or known is None):
+            if num_ctx and (num_ctx != options.num_ctx or subentry_id not in self._seen):
                 self._seen[subentry_id] = _Seen(num_ctx, dt_util.utcnow())
 
     @callback

@@ -148,6 +148,7 @@ _FLOWS: dict[str, type[AgentFixFlow]] = {
     Kind.MOVING.value: KeepMovingFlow,
     Kind.WINDOW.value: LargerContextFlow,
     Kind.OTHER_WINDOW.value: ContextLengthFlow,
+    Kind.SEEN_WINDOW.value: ContextLengthFlow,
 }
 
 

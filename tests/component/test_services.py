@@ -1,7 +1,6 @@
 """The actions: warm, and explain."""
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
@@ -15,7 +14,7 @@ from custom_components.ollama_warm.prefix import segments
 from custom_components.ollama_warm.prefix.layout import PrefixLayout
 from custom_components.ollama_warm.turns import Reason, Verdict
 from homeassistant.auth.permissions.const import POLICY_CONTROL
-from homeassistant.config_entries import ConfigEntry, ConfigSubentry
+from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import (
     HomeAssistantError,
@@ -32,6 +31,7 @@ from homeassistant.helpers import (
 from homeassistant.helpers.service import async_get_all_descriptions
 
 from .house import AGENT, House, add_server, later
+from .issues import add_agent
 from .sentences import sentence
 from .server import Ollama
 from .warmed import turn, watched
@@ -59,18 +59,6 @@ async def act(
     )
     assert response is not None
     return dict(response)
-
-
-def add_agent(hass: HomeAssistant, entry: ConfigEntry, name: str, **options: object) -> None:
-    """Add another agent like the first one to a server."""
-    subentry = ConfigSubentry(
-        data=MappingProxyType({**entry.subentries["agent"].data, **options}),
-        subentry_id=name,
-        subentry_type="conversation",
-        title=name.title(),
-        unique_id=None,
-    )
-    hass.config_entries.async_add_subentry(entry, subentry)
 
 
 def prompt(response: dict[str, Any], mark: str) -> str:
