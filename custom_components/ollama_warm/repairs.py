@@ -1,5 +1,7 @@
 """Fix flows: what an administrator can do about an issue without looking for it."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, override
 
 import probatio
@@ -18,7 +20,7 @@ from .options import AgentOptions
 from .windows import longest
 
 
-class AgentFixFlow(RepairsFlow):
+class AgentFixFlow(RepairsFlow, ABC):
     """Asks for a confirmation, then changes one option of an agent."""
 
     entry: OllamaWarmConfigEntry
@@ -65,13 +67,13 @@ class AgentFixFlow(RepairsFlow):
         """Find out what to do, or return why there is nothing to do."""
         return None
 
+    @abstractmethod
     def placeholders(self) -> dict[str, str]:
         """Return the values for the sentences of the form."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change(self) -> dict[str, Any]:
         """Return the options to change."""
-        raise NotImplementedError
 
 
 class KeepMovingFlow(AgentFixFlow):
@@ -144,7 +146,7 @@ class LargerContextFlow(ContextLengthFlow):
         return "longest_already" if self._num_ctx <= self._own else None
 
 
-_FLOWS: dict[str, type[AgentFixFlow]] = {
+_FLOWS: dict[str, Callable[[], RepairsFlow]] = {
     Kind.MOVING.value: KeepMovingFlow,
     Kind.WINDOW.value: LargerContextFlow,
     Kind.OTHER_WINDOW.value: ContextLengthFlow,

@@ -107,7 +107,7 @@ async def test_targets(house: House, agent: ConfigEntry, action: str, way: str) 
     dr.async_get(house.hass).async_update_device(
         entity.device_id, area_id=kitchen.id, labels={label.label_id}
     )
-    target = {
+    target: dict[str, dict[str, Any]] = {
         "entity": {"entity_id": [AGENT]},
         "device": {"device_id": entity.device_id},
         "area": {"area_id": kitchen.id},
@@ -261,8 +261,9 @@ async def test_how_many_turns(house: House, agent: ConfigEntry) -> None:
     """As many turns as were wanted, ten where nobody said."""
     for _ in range(12):
         await house.ask("hello")
-    for wanted, expected in (({}, 10), ({"turns": 3}, 3), ({"turns": 0}, 0), ({"turns": 500}, 12)):
-        response = await act(house.hass, "explain", **wanted)
+    assert len((await act(house.hass, "explain"))[AGENT]["turns"]) == 10
+    for wanted, expected in ((3, 3), (0, 0), (500, 12)):
+        response = await act(house.hass, "explain", turns=wanted)
         assert len(response[AGENT]["turns"]) == expected
     for wrong in (-1, 501, "many"):
         with pytest.raises(probatio.Invalid):
