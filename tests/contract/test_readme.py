@@ -1,0 +1,168 @@
+"""The README speaks of everything that there is, and its examples work in Home Assistant."""
+
+from pathlib import Path
+import re
+from typing import Any
+
+import pytest
+from pytest_homeassistant_custom_component.common import (  # type: ignore[import-untyped]
+    async_mock_service,
+)
+
+from custom_components.ollama_warm.agents import logged_turn_told, turn_told
+from custom_components.ollama_warm.const import DOMAIN
+from custom_components.ollama_warm.explanation import Mark
+from custom_components.ollama_warm.issue_checks import Kind, issue_id
+from custom_components.ollama_warm.turn_log import LoggedTurn, Occasion
+from custom_components.ollama_warm.turns import Reason, Turn, Verdict
+from homeassistant.components import persistent_notification
+from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
+from homeassistant.helpers import issue_registry as ir
+from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
+
+from .readme import README, examples, section
+from .repository import COMPONENT, ROOT, TRANSLATIONS, loaded
+
+ENGLISH = loaded(TRANSLATIONS / "en.json")
+AGENT = "conversation.ollama_warm"
+TURN = Turn(
+    prompt_tokens=10009,
+    cached_tokens=2000,
+    prefill_s=7.25,
+    load_s=None,
+    total_s=None,
+    verdict=Verdict.SERVER_LOST_IT,
+    reason=Reason.EVICTED,
+)
+
+
+def test_entities() -> None:
+    """Each entity that has a name is there."""
+    names = [entity["name"] for one in ENGLISH["entity"].values() for entity in one.values()]
+    text = section("Entities")
+    assert len(names) > 10
+    assert [name for name in names if f"| {name} |" not in text] == []
+
+
+def test_options() -> None:
+    """Each field of the forms is there."""
+    agent = ENGLISH["config_subentries"]["conversation"]["step"]["agent"]["sections"]
+    names = [*agent["basics"]["data"].values(), *agent["performance"]["data"].values()]
+    names.append(agent["prompt"]["data"]["prompt"])
+    text = section("Options of an agent")
+    assert [name for name in names if f"| {name} |" not in text] == []
+    for name in ENGLISH["config"]["step"]["server"]["data"].values():
+        assert f"   | {name} |" in section("Set up")
+    for name in ENGLISH["options"]["step"]["init"]["data"].values():
+        assert f"| {name} |" in section("Options of a server")
+
+
+def test_actions_and_commands() -> None:
+    """Each action, mark and WebSocket command is there."""
+    actions, commands = section("Actions"), section("WebSocket commands")
+    assert all(f"| `{DOMAIN}.{name}` |" in actions for name in ENGLISH["services"])
+    assert all(f"| `{mark}` |" in actions for mark in Mark)
+    names = re.findall(r'"(ollama_warm/\w+)"', (COMPONENT / "websocket_api.py").read_text())
+    assert len(names) == 3
+    assert all(f"| `{name}` |" in commands for name in names)
+
+
+def test_verdicts_and_reasons() -> None:
+    """Each verdict and reason is there, in the order of the code."""
+    rows = re.findall(r"^\| `(\w+)` \|", section("Troubleshooting"), re.MULTILINE)
+    assert rows == [*(verdict.value for verdict in Verdict), *(reason.value for reason in Reason)]
+
+
+def test_repairs() -> None:
+    """There is one row for each kind of issue."""
+    assert len(re.findall(r"^\| (?!issue)\w", section("Repairs"), re.MULTILINE)) == len(Kind)
+
+
+def test_links() -> None:
+    """What the README points to is there."""
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    headings = {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", README, re.MULTILINE)
+    }
+    for link in links:
+        assert (
+            link.startswith("https://")
+            or (ROOT / Path(link.partition("#")[0])).is_file()
+            or link.removeprefix("#") in headings
+        ), link
+
+
+@pytest.fixture
+async def notes(hass: HomeAssistant) -> list[ServiceCall]:
+    """Set up the automations, with stand-ins for our actions, and return what is sent to phones."""
+
+    async def warm(_call: ServiceCall) -> ServiceResponse:
+        return {AGENT: turn_told(TURN, quote=False)}
+
+    async def explain(call: ServiceCall) -> ServiceResponse:
+        assert call.data == {"entity_id": [AGENT], "turns": 1}
+        turn = LoggedTurn(dt_util.utcnow(), Occasion.QUESTION, TURN)
+        return {AGENT: {"turns": [logged_turn_told(turn, quote=True)], "prompt": [], "tools": []}}
+
+    hass.services.async_register(DOMAIN, "warm", warm, supports_response=SupportsResponse.OPTIONAL)
+    hass.services.async_register(
+        DOMAIN, "explain", explain, supports_response=SupportsResponse.ONLY
+    )
+    sent: list[ServiceCall] = async_mock_service(hass, "notify", "notify")
+    assert await async_setup_component(hass, "persistent_notification", {})
+    assert await async_setup_component(hass, "automation", {"automation": [*examples()]})
+    await hass.async_block_till_done()
+    states = hass.states.async_all("automation")
+    assert [state.state for state in states] == ["on"] * 3
+    return sent
+
+
+async def shown(hass: HomeAssistant) -> list[tuple[str | None, str]]:
+    """Return title and message of what Home Assistant shows."""
+    await hass.async_block_till_done()
+    there: dict[str, Any] = persistent_notification._async_get_or_create_notifications(hass)
+    return [(note["title"], note["message"]) for note in there.values()]
+
+
+async def test_the_example_of_an_update(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
+    """An Ollama that is back is warmed for, and somebody is told if it is not warm then."""
+    sensor = "sensor.http_192_168_1_20_11434_ollama_version"
+    hass.states.async_set(sensor, "unavailable")
+    assert await shown(hass) == []
+    hass.states.async_set(sensor, "0.34.0")
+    assert await shown(hass) == [
+        ("The assistant is not warm", "server_lost_it: evicted, 8009 tokens")
+    ]
+
+
+async def test_the_example_of_a_cold_agent(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
+    """Somebody is told of a cold agent, not of other issues, nor when it is over."""
+    for kind in (Kind.OFFLOAD, Kind.COLD):
+        ir.async_create_issue(
+            hass,
+            DOMAIN,
+            issue_id(kind, "agent"),
+            is_fixable=False,
+            severity=ir.IssueSeverity.WARNING,
+            translation_key="cold_evicted",
+        )
+        await hass.async_block_till_done()
+        assert len(notes) == (kind is Kind.COLD)
+    ir.async_delete_issue(hass, DOMAIN, issue_id(Kind.COLD, "agent"))
+    await hass.async_block_till_done()
+    assert [note.data["title"] for note in notes] == ["The assistant does not get warm"]
+
+
+async def test_the_example_of_a_slow_answer(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
+    """The counts and the reason of a slow answer are told."""
+    hass.states.async_set("sensor.ollama_warm_re_read_tokens", "47")
+    assert await shown(hass) == []
+    hass.states.async_set("sensor.ollama_warm_re_read_tokens", "8009")
+    assert await shown(hass) == [
+        (
+            "Why the last answer was slow",
+            "8009 of 10009 tokens were read again in 7.2 seconds. server_lost_it: evicted",
+        )
+    ]
