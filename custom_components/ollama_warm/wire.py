@@ -32,12 +32,12 @@ class Answer:
         asked = time.monotonic()
         delta: conversation.AssistantContentDeltaDict = {"role": "assistant"}
         async for chunk in self._chunks:
-            message = chunk.get("message") or {}
-            if content := message.get("content"):
+            message = _mapping(chunk.get("message"))
+            if content := _text(message.get("content")):
                 delta["content"] = content
-            if thinking := message.get("thinking"):
+            if thinking := _text(message.get("thinking")):
                 delta["thinking_content"] = thinking
-            if (calls := message.get("tool_calls")) and self._may_call:
+            if (calls := _calls(message.get("tool_calls"))) and self._may_call:
                 delta["tool_calls"] = [_tool_input(call) for call in calls]
             if self.first_token_s is None and (content or thinking or calls):
                 self.first_token_s = time.monotonic() - asked
@@ -123,7 +123,7 @@ def _wire_tool(tool: llm.Tool, api: llm.APIInstance) -> WireTool:
 
 def _tool_input(call: Mapping[str, Any]) -> llm.ToolInput:
     """Return a tool call of the model's, its arguments mended where small models slip."""
-    function = call.get("function") or {}
+    function = _mapping(call.get("function"))
     arguments = function.get("arguments") or {}
     if isinstance(arguments, str):
         arguments = _from_json(arguments)
@@ -135,6 +135,22 @@ def _tool_input(call: Mapping[str, Any]) -> llm.ToolInput:
             if value is not None and value != ""
         },
     )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """Return an object of the server's, an empty one where it sent something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    """Return a text of the server's, an empty one where it sent something else."""
+    return value if isinstance(value, str) else ""
+
+
+def _calls(value: object) -> list[Mapping[str, Any]]:
+    """Return the tool calls of a message, without what is none."""
+    calls = value if isinstance(value, list) else []
+    return [call for call in calls if isinstance(call, dict)]
 
 
 def _from_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
