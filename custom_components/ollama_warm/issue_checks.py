@@ -117,7 +117,9 @@ def _no_counts(coordinator: OllamaWarmCoordinator) -> Issues:
         return {}
     entry = coordinator.config_entry
     turns = [
-        turn for subentry_id in coordinator.agents for turn in _counted(coordinator, subentry_id)
+        turn
+        for subentry_id in coordinator.agents
+        for turn in _counted(coordinator, subentry_id)[-1:]
     ]
     if any(turn.cached_tokens is not None for turn in turns):
         return {}
