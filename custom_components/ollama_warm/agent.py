@@ -7,6 +7,7 @@ wire only: what differs between rooms, people and moments travels with the newes
 from collections.abc import Sequence
 from dataclasses import replace
 import json
+import time
 
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentry
@@ -71,23 +72,22 @@ class Agent:
         replay.begin(len(rounds) - 1, prefix.tail, prefix.named)
         turns: list[Turn] = []
         async with self.server.turnstile.person(self):
-            turns += await self._plant(prefix)
+            asked = time.monotonic()
+            planted = await self._plant(prefix)
             for _ in range(MAX_TOOL_ROUNDS):
                 messages = await self._messages(chat_log, replay, prefix)
                 chunks = self.server.client.chat(self.options.body(prefix, messages))
-                answer = Answer(chunks, may_call=chat_log.llm_api is not None)
+                answer = Answer(chunks, may_call=chat_log.llm_api is not None, asked=asked)
                 async for _content in chat_log.async_add_delta_content_stream(
                     self.entity_id, answer.deltas()
                 ):
                     pass
+                if planted:
+                    first_token_s, counts, planted = answer.first_token_s, planted, None
+                    turns.append(self.note(Occasion.QUESTION, counts, prefix, (), first_token_s))
+                occasion = Occasion.FOLLOW_UP if turns else Occasion.QUESTION
                 turns.append(
-                    self.note(
-                        Occasion.FOLLOW_UP if turns else Occasion.QUESTION,
-                        answer.counts,
-                        prefix,
-                        messages,
-                        answer.first_token_s,
-                    )
+                    self.note(occasion, answer.counts, prefix, messages, answer.first_token_s)
                 )
                 if not chat_log.unresponded_tool_results:
                     break
@@ -95,20 +95,19 @@ class Agent:
             raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_answer")
         return turns
 
-    async def _plant(self, prefix: WirePrefix) -> list[Turn]:
+    async def _plant(self, prefix: WirePrefix) -> Counts | None:
         """Read a new prefix bare first, where a chat would leave it without its checkpoint.
 
         Each question until the next warm-up would re-read a batch. It costs no more than the
         chat alone, and if it fails, the chat is asked all the same.
         """
-        if not self.planter.is_wanted(prefix):
-            return []
         try:
-            counts = await self.planter.async_plant(prefix)
+            await self.planter.async_way(prefix)
+            if self.planter.is_wanted(prefix):
+                return await self.planter.async_plant(prefix)
         except OllamaError as err:
             LOGGER.debug("%s could not plant its prefix: %s", self.entity_id, err)
-            return []
-        return [self.note(Occasion.QUESTION, counts, prefix)] if counts else []
+        return None
 
     async def _messages(
         self, chat_log: conversation.ChatLog, replay: Replay, prefix: WirePrefix

@@ -20,16 +20,21 @@ from .prefix.tools import WireTool, ordered
 class Answer:
     """An answer as it streams in, and its counts once it is complete."""
 
-    def __init__(self, chunks: AsyncGenerator[dict[str, Any]], *, may_call: bool) -> None:
-        """Take the chunks; they are read by `deltas`. Calls count only if tools were offered."""
+    def __init__(
+        self, chunks: AsyncGenerator[dict[str, Any]], *, may_call: bool, asked: float
+    ) -> None:
+        """Take the chunks; they are read by `deltas`. Calls count only if tools were offered.
+
+        `asked` is when the person's turn began, on the monotonic clock.
+        """
         self._chunks = chunks
         self._may_call = may_call
+        self._asked = asked
         self.counts = Counts.from_chunk({})
         self.first_token_s: float | None = None
 
     async def deltas(self) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
         """Yield the answer as Home Assistant's chat log takes it."""
-        asked = time.monotonic()
         delta: conversation.AssistantContentDeltaDict = {"role": "assistant"}
         async for chunk in self._chunks:
             message = _mapping(chunk.get("message"))
@@ -40,7 +45,7 @@ class Answer:
             if (calls := _calls(message.get("tool_calls"))) and self._may_call:
                 delta["tool_calls"] = [_tool_input(call) for call in calls]
             if self.first_token_s is None and (content or thinking or calls):
-                self.first_token_s = time.monotonic() - asked
+                self.first_token_s = time.monotonic() - self._asked
             if delta:
                 yield delta
             delta = {}

@@ -10,7 +10,7 @@ from custom_components.ollama_warm.turns import Reason, Verdict
 from custom_components.ollama_warm.warm_up import WarmUp
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_OFF, STATE_ON, STATE_UNKNOWN
-from homeassistant.core import Event
+from homeassistant.core import Event, callback
 from homeassistant.exceptions import HomeAssistantError
 from tests.rig.ollama import Fault, FaultKind
 
@@ -24,7 +24,12 @@ from .warmed import turn
 def told(house: House) -> Generator[list[Event]]:
     """Return what is told of warm-ups that did not do what they should."""
     events: list[Event] = []
-    stop = house.hass.bus.async_listen(EVENT_NOT_WARMED, events.append)
+
+    @callback
+    def listen(event: Event) -> None:
+        events.append(event)
+
+    stop = house.hass.bus.async_listen(EVENT_NOT_WARMED, listen)
     yield events
     stop()
 
