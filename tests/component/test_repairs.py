@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+import re
 import string
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +20,7 @@ from custom_components.ollama_warm.windows import longest
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
-from tests.contract.repository import TRANSLATIONS, loaded as loaded_json
+from tests.contract.repository import COMPONENT, TRANSLATIONS, loaded as loaded_json
 from tests.rig.ollama import Fault, FaultKind
 
 from .house import House, add_server
@@ -231,6 +232,14 @@ async def test_an_issue_of_another_kind(house: House) -> None:
 
 
 WORDS = loaded_json(TRANSLATIONS / "en.json")["issues"]
+
+
+def test_no_words_are_missing() -> None:
+    """Every issue that is raised has its words, and no words are without an issue."""
+    source = (COMPONENT / "issue_checks.py").read_text()
+    assert set(re.findall(r'key="(\w+)"|"(cold_\w+)"', source)) == {
+        ("", key) if key.startswith("cold_") else (key, "") for key in WORDS
+    }
 
 
 @pytest.mark.parametrize("key", WORDS)
