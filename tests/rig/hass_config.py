@@ -71,7 +71,7 @@ def _write_storage(folder: Path, port: int) -> None:
         "cors_allowed_origins": [],
         "login_attempts_threshold": -1,
         "ip_ban_enabled": False,
-        "ssl_profile": "intermediate_v6",
+        "ssl_profile": "intermediate",
         "use_x_frame_options": True,
         "created_at": "2026-01-01T00:00:00+00:00",
         "error": None,
@@ -83,7 +83,8 @@ def _write_storage(folder: Path, port: int) -> None:
     # The marketplace sets itself up and fetches its catalogue, unless its entry is there, disabled.
     entries = {"entries": [_disabled_entry("marketplace")]}
     folder.mkdir()
-    _store(folder, "http", 3, 1, http)
+    # As 2026.10 writes it; later releases take it over.
+    _store(folder, "http", 2, 2, http)
     _store(folder, "onboarding", 4, 1, onboarding)
     _store(folder, "core.config_entries", 1, 5, entries)
 

@@ -23,6 +23,7 @@ async def async_setup_entry(
 class HouseClimate(HouseEntity, ClimateEntity):
     """A thermostat that heats or does not."""
 
+    _attr_temperature_unit = UnitOfTemperature.CELSIUS
     _attr_hvac_mode = HVACMode.HEAT
     _attr_native_temperature_unit = UnitOfTemperature.CELSIUS
     _attr_native_target_temperature: float | None = 20.0
