@@ -45,6 +45,7 @@ from .flow_schema import (
     take_over_schema,
     warnings,
 )
+from .moving import CONF_KEPT_MOVING, moving_key, moving_parts
 from .prompt_size import async_prompt_tokens, fills_window
 
 _NEW_AGENT = {
@@ -99,10 +100,14 @@ class AgentFlow(ConfigSubentryFlow):
         """Ask for everything, and point at what moves in the instructions."""
         if user_input is None:
             return await self._async_open()
-        self._data = flat(user_input)
+        kept = {key: self._data[key] for key in (CONF_KEPT_MOVING,) if key in self._data}
+        self._data = {**flat(user_input), **kept}
         self._name = self._data.pop(CONF_NAME, self._name)
         prompt = self._data.get(CONF_PROMPT, "")
         self._keep_as_is = user_input[SECTION_PROMPT].get(CONF_KEEP_AS_IS, False)
+        if self._keep_as_is and moving_parts(prompt):
+            # Or a repair issue would say the same again.
+            self._data[CONF_KEPT_MOVING] = moving_key(prompt)
         is_settled = self._keep_as_is or prompt == self._known_prompt
         if not is_settled and (findings := warnings(prompt)):
             return self._form({SECTION_PROMPT: "moving_parts"}, findings=findings)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from custom_components.ollama_warm.moving import are_kept, moving_key
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.data_entry_flow import FlowResultType
 
@@ -59,11 +60,14 @@ async def test_it_is_kept_as_it_is(house: House, agent: ConfigEntry) -> None:
     assert "seconds" in values
     result = await answer_agent(hass, result, values)
     assert result["type"] is FlowResultType.ABORT
-    assert agent.subentries["agent"].data == OPTIONS | {"prompt": CLOCK}
+    kept = {"kept_moving": moving_key(CLOCK)}
+    assert agent.subentries["agent"].data == OPTIONS | {"prompt": CLOCK} | kept
     flow = await change_agent(hass, agent)
     result = await answer_agent(hass, flow, OPTIONS | {"prompt": CLOCK, "max_history": 3.0})
     assert result["type"] is FlowResultType.ABORT
     assert agent.subentries["agent"].data["max_history"] == 3
+    # No repair issue says the same again.
+    assert are_kept(agent.subentries["agent"].data)
 
 
 async def test_a_date_alone(house: House, agent: ConfigEntry) -> None:
