@@ -95,6 +95,19 @@ async def test_an_agent_is_taken_over_and_changed(visit: Visit) -> None:
     await expect(owner.number("Remembered questions")).to_have_value("7")
 
 
+async def test_moving_instructions_are_pointed_at(visit: Visit) -> None:
+    """The form says what in the instructions keeps changing, and where; one may insist."""
+    owner = visit.owner
+    await owner.change_agent("Twin")
+    await owner.write_first("It is {{ now() }}. ")
+    await owner.submit()
+    await expect(owner.dialog).to_contain_text("Parts of these instructions keep changing")
+    await expect(owner.dialog.locator("textarea")).to_have_value("1:10  now()")
+    await owner.keep_as_it_is()
+    await owner.submit()
+    await owner.finish("The agent was changed.", "Close")
+
+
 async def test_the_button_warms(visit: Visit) -> None:
     """The device page shows the sensors, and that the agent is warm once the button is pressed."""
     owner = visit.owner
@@ -108,9 +121,9 @@ async def test_the_button_warms(visit: Visit) -> None:
 
 async def test_assist_answers(visit: Visit) -> None:
     """A question in the dialog is answered, and the device page tells what it cost."""
-    owner, house = visit.owner, visit.house
-    pipeline = await house.make_pipeline("House", "conversation.house")
-    await house.command("assist_pipeline/pipeline/set_preferred", pipeline_id=pipeline)
+    owner = visit.owner
+    await owner.use_as_assistant("House")
+    await owner.open_assist()
     await expect(await owner.ask(QUESTION)).to_have_text(ANSWER)
 
     await owner.open_device("House")

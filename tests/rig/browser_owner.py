@@ -86,6 +86,17 @@ class Owner:
         fields = self.dialog.locator("ha-selector-number").filter(has_text=label)
         return fields.locator("input")
 
+    async def write_first(self, words: str) -> None:
+        """Write something in front of an agent's instructions."""
+        await self.dialog.locator(".cm-content").click()
+        await self.page.keyboard.press("Control+Home")
+        await self.page.keyboard.insert_text(words)
+
+    async def keep_as_it_is(self) -> None:
+        """Insist on instructions that keep changing."""
+        fields = self.dialog.locator("ha-selector-boolean")
+        await fields.filter(has_text="Keep it as it is").locator("ha-switch").click()
+
     async def submit(self) -> None:
         """Send the form."""
         await self.dialog.get_by_role("button", name="Submit").click()
@@ -116,11 +127,20 @@ class Owner:
         for name, value in values.items():
             await expect(self.entity(name)).to_contain_text(value, timeout=SETTLE_SECONDS * 1000)
 
-    async def ask(self, question: str) -> Locator:
-        """Ask the assistant something, and return the newest words in the dialog."""
+    async def use_as_assistant(self, agent: str) -> None:
+        """Make an agent the one that answers in the dialog, where nobody has chosen another."""
+        entity = f"conversation.{agent.lower()}"
+        pipeline = await self._house.make_pipeline(agent, entity)
+        await self._house.command("assist_pipeline/pipeline/set_preferred", pipeline_id=pipeline)
+
+    async def open_assist(self) -> None:
+        """Open the dialog in which one types questions."""
         await self.go("/home")
         await self.page.get_by_role("button", name="Assist (A)").click()
+
+    async def ask(self, question: str) -> Locator:
+        """Ask the assistant something, and return the newest words in the dialog."""
         await self.chat.locator("input").fill(question)
         await self.chat.locator("input").press("Enter")
-        await expect(self.chat.locator(".message.user")).to_contain_text(question)
+        await expect(self.chat.locator(".message.user").last).to_contain_text(question)
         return self.chat.locator(".message.hass").last
