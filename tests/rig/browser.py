@@ -19,6 +19,7 @@ from playwright.async_api import (
     Route,
     WebSocket,
     async_playwright,
+    expect,
 )
 
 from .hass_api import Json
@@ -147,6 +148,7 @@ async def open_page(browser: Path) -> AsyncIterator[tuple[Page, Complaints]]:
                 service_workers="block",
             )
             context.set_default_timeout(ANSWER_SECONDS * 1000)
+            expect.set_options(timeout=ANSWER_SECONDS * 1000)
             page = await context.new_page()
             complaints = Complaints()
             await complaints.watch(page)

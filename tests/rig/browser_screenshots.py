@@ -78,9 +78,6 @@ async def visit(owner: Owner, url: str, picture: Callable[[str], Awaitable[None]
     await owner.open_device(url)
     await owner.sees({"Loaded model": "tiny-attention"})
     await picture("server_device")
-    await owner.go("/config/integrations/integration/ollama_warm")
-    await expect(owner.agent_row(AGENT)).to_contain_text("Conversation agent")
-    await picture("integration")
 
 
 async def run(browser: Path, folder: Path, house_folder: Path) -> None:
