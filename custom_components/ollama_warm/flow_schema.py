@@ -91,6 +91,8 @@ OPTIONS_SCHEMA = probatio.Schema(
 type Findings = Mapping[str, list[Finding]]
 """What moves in the instructions, by its kind."""
 
+_GIGABYTE = 1e9
+
 
 def agent_schema(
     models: Iterable[Model],
@@ -176,7 +178,14 @@ def has_model(models: Iterable[Model], name: str) -> bool:
 
 def label(model: Model) -> str:
     """Return a model's name with its size on disk."""
-    return f"{model.name} ({model.size / 1e9:.1f} GB)" if model.size else model.name
+    if not model.size:
+        return model.name
+    size = (
+        f"{model.size / _GIGABYTE:.1f} GB"
+        if model.size >= _GIGABYTE
+        else f"{model.size / 1e6:.0f} MB"
+    )
+    return f"{model.name} ({size})"
 
 
 def _basics(models: Iterable[Model], apis: Iterable[API], *, with_name: bool) -> probatio.Schema:

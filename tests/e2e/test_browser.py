@@ -129,7 +129,7 @@ async def test_assist_answers(visit: Visit) -> None:
     await owner.open_device("House")
     await owner.sees({"Warm": "Yes", "Last reason": "Nothing was lost", "Re-read tokens": "tokens"})
     assert re.search(r"\d+\stokens", await owner.entity("Re-read tokens").inner_text())
-    await owner.sees({"Warm questions in 24 hours": "100", "Time to first token": "s"})
+    await owner.sees({"Warm in 24 hours": "100", "Time to first token": "s"})
 
 
 async def test_nothing_went_wrong(visit: Visit) -> None:
