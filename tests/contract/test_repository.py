@@ -44,7 +44,16 @@ HACS = probatio.Schema(
 )
 # Written so that this file does not hold what it looks for.
 MACHINE_PATHS = re.compile(r"(?<![\w.~$}\-])/(?:home|root|work|Users)/[\w.]")
-HOSTS = re.compile(r"pypi\.org|pythonhosted\.org|npmjs\.org|deb\.debian\.org|ghcr\.io|docker\.io")
+HOSTS = re.compile(
+    "|".join(
+        rf"{name}\.{end}"
+        for end, names in {
+            "org": ("pypi", "pythonhosted", "npmjs", r"deb\.debian"),
+            "io": ("ghcr", "docker"),
+        }.items()
+        for name in names
+    )
+)
 # What a component may import without a requirement: Home Assistant, and what it brings along.
 BROUGHT_ALONG = {"homeassistant", "aiohttp", "jinja2", "probatio", "yarl"}
 
