@@ -246,8 +246,9 @@ async def test_two_slots_are_two_memories(tmp_path: Path) -> None:
         await client.ask(model.name, "hello")
         assert await client.re_read(model.name, "turn on the light") <= 14
         # Answers so long that the second question comes while the first is still answered.
-        talks = {"options": {**OPTIONS, "num_predict": 2000}}
-        await asyncio.gather(*(client.ask(model.name, words, **talks) for words in QUESTIONS[1:]))
+        long = {**OPTIONS, "num_predict": 2000}
+        talks = (client.ask(model.name, words, options=long) for words in QUESTIONS[1:])
+        await asyncio.gather(*talks)
         warm, cold = sorted(record.re_read_tokens for record in ollama.records[-2:])
     assert warm <= 14
     assert cold > 3000

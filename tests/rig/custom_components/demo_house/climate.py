@@ -23,7 +23,8 @@ async def async_setup_entry(
 class HouseClimate(HouseEntity, ClimateEntity):
     """A thermostat that heats or does not."""
 
-    _attr_temperature_unit = UnitOfTemperature.CELSIUS
+    # Home Assistant 2026.10 has only this one, and 2026.11 no longer wants it set.
+    _attr_temperature_unit = UnitOfTemperature.CELSIUS  # type: ignore[misc]
     _attr_hvac_mode = HVACMode.HEAT
     _attr_native_temperature_unit = UnitOfTemperature.CELSIUS
     _attr_native_target_temperature: float | None = 20.0
