@@ -194,7 +194,7 @@ class HomeAssistant:
 
     async def _state(self) -> str:
         try:
-            config = await self._short("get_config")
+            config = await self.query("get_config")
         except CommandFailed as err:
             if err.code == UNKNOWN_COMMAND:
                 return err.code
@@ -210,12 +210,12 @@ class HomeAssistant:
             NotUnderstood: The answer has another shape.
             CannotConnect: The connection is gone.
         """
-        result = await self._short("conversation/agent/list")
+        result = await self.query("conversation/agent/list")
         return _ids(result.get("agents") if isinstance(result, dict) else None, "agents")
 
     async def devices(self) -> frozenset[str]:
         """Return the ids of all devices; raises as `agents` does."""
-        return _ids(await self._short("config/device_registry/list"), "devices")
+        return _ids(await self.query("config/device_registry/list"), "devices")
 
     async def process(self, question: Question, within: float) -> Reply:
         """Return an agent's answer to a question.
@@ -250,8 +250,16 @@ class HomeAssistant:
             raise NotUnderstood(f"Home Assistant's answer has an unknown shape: {_UPDATE}")
         return Reply(response)
 
-    async def _short(self, kind: str) -> Any:  # noqa: ANN401 - as `command`
-        """Return the result of a command that needs no model."""
+    async def query(self, kind: str) -> Any:  # noqa: ANN401 - as `command`
+        """Return the result of a command without fields that needs no model, as it came.
+
+        Args:
+            kind: Type of the command.
+
+        Raises:
+            CommandFailed: Home Assistant answered with an error.
+            CannotConnect: The connection is gone, or nothing came in time.
+        """
         try:
             return await self.command(kind, within=_COMMAND_TIMEOUT)
         except NoAnswer as err:

@@ -1,0 +1,205 @@
+"""Turns what was found in a house into a configuration file with comments."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+import json
+from typing import NamedTuple
+
+import voluptuous as vol
+
+from ollama_warmer import checks
+from ollama_warmer.discover import BUILT_IN, PREFERRED, Assistant, Findings, Satellite
+from ollama_warmer.errors import ConfigError
+from ollama_warmer.words import listing, printable
+
+_APP = "app"
+_FALLBACK_LANGUAGE = "en"
+_LONGEST_NAME = 80
+_NAMELESS = "satellite"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discovery:
+    """A configuration file and what a person should know about it.
+
+    Attributes:
+        text: The file, in TOML.
+        targets: How many targets it has.
+        left_out: How many satellites are not in it.
+        notes: What could not be seen, and what is odd; also in the file.
+    """
+
+    text: str
+    targets: int
+    left_out: int
+    notes: tuple[str, ...]
+
+
+class _Use(NamedTuple):
+    """How a satellite relates to the chosen agent."""
+
+    wanted: bool
+    why: str
+    language: str | None = None
+
+
+def choose_agent(findings: Findings, wanted: str | None) -> str:
+    """Return the agent to keep warm: the wanted one, else the preferred assistant's.
+
+    Raises:
+        ConfigError: The wanted agent is not there, or there is none to prefer.
+    """
+    known = findings.agents
+    if wanted is not None:
+        if known is not None and wanted not in known:
+            raise ConfigError(
+                f'Home Assistant has no conversation agent "{printable(wanted)}": it has '
+                f"{listing(known)}"
+            )
+        return wanted
+    if findings.preferred is not None:
+        return findings.preferred.agent
+    others = sorted((known or frozenset()) - {BUILT_IN})
+    if len(others) == 1:
+        return others[0]
+    there_are = f": there are {listing(others)}" if others else ""
+    raise ConfigError(
+        "This user does not see which assistant is the preferred one: name the agent with "
+        f"--agent{there_are}"
+    )
+
+
+def describe(url: str, findings: Findings, agent: str, language: str | None = None) -> Discovery:
+    """Return the configuration for an agent.
+
+    Args:
+        url: Web address of Home Assistant.
+        findings: What was found there.
+        agent: Entity id of the agent to keep warm.
+        language: A language for all targets, instead of their assistants'.
+    """
+    notes = [*findings.missing]
+    if agent == BUILT_IN:
+        notes.append(f"{agent} is no language model: there is no prompt of it to keep warm")
+    own = _own_assistant(findings, agent)
+    spoken = language or _tag(own.language if own else None) or _tag(findings.language)
+    blocks = [
+        _head(url, agent, own, notes),
+        "\n".join(
+            [
+                "# The prompt of the app and of every question without a satellite: no device.",
+                *_target(_APP, None, spoken),
+            ]
+        ),
+    ]
+    names = {_APP}
+    left_out = []
+    for satellite in findings.satellites:
+        use = _use(findings, satellite, agent)
+        if not use.wanted:
+            left_out.append(f"#   {_title(satellite)}: {use.why}")
+            continue
+        name = next(name for name in _numbered(_short(satellite.name)) if name not in names)
+        names.add(name)
+        tag = language or _tag(use.language) or spoken
+        lines = [f"# {_title(satellite)}: {use.why}", *_target(name, satellite.device, tag)]
+        blocks.append("\n".join(lines))
+    if left_out:
+        blocks.append("\n".join(["# Satellites that are left out:", *left_out]))
+    return Discovery(
+        text="\n\n".join(blocks) + "\n",
+        targets=len(names),
+        left_out=len(left_out),
+        notes=tuple(notes),
+    )
+
+
+def _head(url: str, agent: str, own: Assistant | None, notes: list[str]) -> str:
+    lines = [
+        "# Written by `ollama-warmer discover`. It shows the house as it was then: after a new",
+        "# satellite or another choice of assistant, run it again.",
+        *(f"# Note: {printable(note)}." for note in notes),
+        "",
+        *([f"# The agent of the assistant {_quoted(own.name)}."] if own else []),
+        f"agent = {_quoted(agent)}",
+        "",
+        "[home_assistant]",
+        f"url = {_quoted(url)}",
+    ]
+    return "\n".join(lines)
+
+
+def _target(name: str, device: str | None, language: str | None) -> list[str]:
+    return [
+        "[[targets]]",
+        f"name = {_quoted(name)}",
+        *([f"device = {_quoted(device)}"] if device else []),
+        f"language = {_quoted(language or _FALLBACK_LANGUAGE)}",
+    ]
+
+
+def _own_assistant(findings: Findings, agent: str) -> Assistant | None:
+    """Return the assistant that the app most likely uses to talk to the agent."""
+    candidates = [findings.preferred] if findings.preferred else []
+    candidates += findings.assistants or ()
+    return next((it for it in candidates if it.agent == agent), None)
+
+
+def _use(findings: Findings, satellite: Satellite, agent: str) -> _Use:
+    if satellite.disabled:
+        return _Use(wanted=False, why="is disabled")
+    if satellite.device is None:
+        return _Use(wanted=False, why='has no device that could be seen, "app" has to stand for it')
+    if findings.assistants is None or findings.preferred is None:
+        says = listing({choice for choice in satellite.choices if choice})
+        why = f"which agent it talks to could not be seen, its selected assistant: {says}"
+        return _Use(wanted=True, why=why)
+    by_name: dict[str, Assistant] = {}
+    for assistant in findings.assistants:
+        by_name.setdefault(assistant.name, assistant)
+    reasons = []
+    # A satellite without a select talks to the preferred assistant.
+    for choice in satellite.choices or (PREFERRED,):
+        # So does one whose choice is gone.
+        assistant = by_name.get(choice or PREFERRED, findings.preferred)
+        how = f"assistant {_quoted(assistant.name)}"
+        if choice is None:
+            how += ", taken for granted as its select has no state now"
+        elif assistant is findings.preferred and choice != assistant.name:
+            how += ", the preferred one"
+        if assistant.agent == agent:
+            return _Use(wanted=True, why=how, language=assistant.language)
+        reasons.append(f"{how}, which talks to {printable(assistant.agent)}")
+    return _Use(wanted=False, why="; ".join(reasons))
+
+
+def _title(satellite: Satellite) -> str:
+    area = f", {printable(satellite.area)}" if satellite.area else ""
+    return f"{printable(satellite.name)} ({printable(satellite.entity)}{area})"
+
+
+def _short(name: str) -> str:
+    """Return a name as it can stand in the file, with room for a number behind it."""
+    return printable(name).strip()[:_LONGEST_NAME].strip() or _NAMELESS
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """Yield the name, then with 2, 3 and so on behind it, without end."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name} {number}"
+        number += 1
+
+
+def _tag(language: str | None) -> str | None:
+    """Return the language if it can stand in the file."""
+    with suppress(vol.Invalid):
+        return checks.language(language)
+    return None
+
+
+def _quoted(words: str) -> str:
+    """Return words as a string of TOML, which JSON's are for printable characters."""
+    return json.dumps(printable(words), ensure_ascii=False)
