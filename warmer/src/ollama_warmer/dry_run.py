@@ -1,0 +1,111 @@
+"""Shows what a round would ask where, and asks no agent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import json
+
+from rich.console import Console
+from rich.text import Text
+
+from ollama_warmer.config import Config, Target
+from ollama_warmer.credentials import Token
+from ollama_warmer.errors import CommandFailed, ExitCode
+from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.questions import fill
+from ollama_warmer.words import printable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What one target would be asked.
+
+    Attributes:
+        target: The target.
+        problem: Why the target would be missed; none if it would be asked.
+    """
+
+    target: Target
+    problem: str | None
+
+
+async def plan(config: Config, token: Token, targets: Sequence[Target]) -> tuple[Plan, ...]:
+    """Return what a round would do, after a look at the agents and devices that there are.
+
+    Raises:
+        CannotConnect: Home Assistant cannot be reached.
+        AuthenticationFailed: Home Assistant refused the token.
+        NotUnderstood: Home Assistant answers in an unknown shape.
+    """
+    server = config.home_assistant
+    async with connect(server.url, token) as home:
+        await home.wait_until_running(server.start_timeout)
+        agents = await _known(home, "agents")
+        devices = await _known(home, "devices")
+    return tuple(
+        Plan(
+            target=target,
+            problem=_problem("conversation agent", target.agent, agents)
+            or _problem("device", target.device, devices),
+        )
+        for target in targets
+    )
+
+
+def exit_code(plans: Sequence[Plan]) -> ExitCode:
+    """Return what the command ends with."""
+    missed = any(each.problem for each in plans)
+    return ExitCode.NOT_ALL_WARM if missed else ExitCode.ALL_WARM
+
+
+def plan_as_json(plans: Sequence[Plan]) -> str:
+    """Return the plans as a JSON object.
+
+    Its shape: `{"dry_run": true, "targets": [{"name", "agent", "device", "language", "questions",
+    "problem"}]}`; the numbers in the questions are new each time.
+    """
+    targets = [
+        {
+            "name": each.target.name,
+            "agent": each.target.agent,
+            "device": each.target.device,
+            "language": each.target.language,
+            "questions": _questions(each.target),
+            "problem": each.problem,
+        }
+        for each in plans
+    ]
+    return json.dumps({"dry_run": True, "targets": targets}, ensure_ascii=False, indent=2)
+
+
+def print_plan(plans: Sequence[Plan], console: Console) -> None:
+    """Print the plans, a paragraph for each target."""
+    for each in plans:
+        target = each.target
+        where = "no device" if target.device is None else f"device {target.device}"
+        lines = [f": {target.agent}, {where}, language {target.language}"]
+        if each.problem is None:
+            lines += [f"  would ask: {question}" for question in _questions(target)]
+        else:
+            lines.append(f"  would fail: {each.problem}")
+        style = "bold red" if each.problem else "green"
+        console.print(Text.assemble((target.name, style), "\n".join(lines)), soft_wrap=True)
+    console.print("Nothing was asked.")
+
+
+def _questions(target: Target) -> list[str]:
+    return [fill(target.text), fill(target.confirm_text)]
+
+
+async def _known(home: HomeAssistant, what: str) -> frozenset[str] | CommandFailed:
+    try:
+        return await (home.agents() if what == "agents" else home.devices())
+    except CommandFailed as err:
+        return err
+
+
+def _problem(what: str, wanted: str | None, known: frozenset[str] | CommandFailed) -> str | None:
+    if wanted is None:
+        return None
+    if isinstance(known, CommandFailed):
+        return f"the {what} cannot be checked: {known}"
+    return None if wanted in known else f'Home Assistant has no {what} "{printable(wanted)}"'
