@@ -79,7 +79,7 @@ def test_shortest_file_has_generous_timeouts(tmp_path: Path) -> None:
         ("", "home_assistant: is missing\ntargets: is missing"),
         (
             "tokens = 1\n" + HEAD + TARGET,
-            ("tokens: is not a known key, allowed are agent, home_assistant, targets"),
+            ("tokens: is not a known key, allowed are agent, counts, home_assistant, targets"),
         ),
         (
             '[home_assistant]\nurl = "http://h"\nhots = "x"\n' + TARGET,

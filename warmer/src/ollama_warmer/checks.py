@@ -1,7 +1,8 @@
 """Checks single values of the configuration file, in the words of the file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
+from pathlib import Path
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,6 +64,45 @@ def identifier(value: object) -> str:
     if re.search(r"\s", checked):
         raise vol.Invalid("is not an id: it has blanks in it")
     return checked
+
+
+def name(value: object) -> str:
+    """Check for the name of a unit or a container, which must not look like an option."""
+    checked = identifier(value)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.@:\\-]*", checked):
+        raise vol.Invalid("is not a name: it begins with a letter or digit")
+    return checked
+
+
+def file_path(value: object) -> Path:
+    """Check for the full path of a file."""
+    try:
+        path = Path(text(value)).expanduser()
+    except RuntimeError as err:
+        raise vol.Invalid("begins with the home folder of nobody: write the full path") from err
+    if not path.is_absolute() or "\0" in str(path):
+        raise vol.Invalid('has to be a full path such as "/var/log/ollama.log"')
+    return path
+
+
+def command(value: object) -> tuple[str, ...]:
+    """Check for a program and its arguments."""
+    if not isinstance(value, list) or not value:
+        raise vol.Invalid('has to be a list such as ["ssh", "gpu", "journalctl -fu ollama -o cat"]')
+    return tuple(text(word) for word in value)
+
+
+def one_of(names: Iterable[str]) -> Callable[[object], str]:
+    """Return a check for one of these names."""
+    allowed = list(names)
+
+    def check(value: object) -> str:
+        checked = text(value)
+        if checked not in allowed:
+            raise vol.Invalid(f"is not known, allowed are {', '.join(allowed)}")
+        return checked
+
+    return check
 
 
 def language(value: object) -> str:

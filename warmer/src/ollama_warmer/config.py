@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 import tomllib
 from typing import Any
@@ -18,6 +19,21 @@ START_TIMEOUT = 300.0
 # than ten minutes, and a question that is given up too early goes on in the server all the same.
 ANSWER_TIMEOUT = 1200.0
 
+UNIT = "ollama"
+
+
+class CountsSource(StrEnum):
+    """Where the counts of tokens come from."""
+
+    AUTO = "auto"
+    REPLY = "reply"
+    FILE = "file"
+    JOURNALD = "journald"
+    DOCKER = "docker"
+    COMMAND = "command"
+    NONE = "none"
+
+
 _HOME_ASSISTANT = {
     vol.Required("url"): checks.web_address,
     vol.Optional("start_timeout", default=START_TIMEOUT): checks.seconds,
@@ -31,11 +47,26 @@ _TARGET = {
     vol.Optional("text"): checks.text,
     vol.Optional("confirm_text"): checks.new_question,
 }
+_COUNTS = {
+    vol.Optional("source", default=CountsSource.AUTO.value): checks.one_of(CountsSource),
+    vol.Optional("path"): checks.file_path,
+    vol.Optional("unit"): checks.name,
+    vol.Optional("container"): checks.name,
+    vol.Optional("command"): checks.command,
+}
+# The key that belongs to each source, and to no other.
+_SOURCE_KEYS = {
+    CountsSource.FILE: "path",
+    CountsSource.JOURNALD: "unit",
+    CountsSource.DOCKER: "container",
+    CountsSource.COMMAND: "command",
+}
 _FILE = vol.Schema(
     checks.table(
         {
             vol.Required("home_assistant"): checks.table(_HOME_ASSISTANT),
             vol.Optional("agent"): checks.identifier,
+            vol.Optional("counts", default=dict): checks.table(_COUNTS),
             vol.Required("targets"): vol.All(checks.tables, [checks.table(_TARGET)]),
         }
     )
@@ -55,6 +86,25 @@ class HomeAssistantConfig:
     url: str
     start_timeout: float = START_TIMEOUT
     answer_timeout: float = ANSWER_TIMEOUT
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsConfig:
+    """Where the counts of tokens come from.
+
+    Attributes:
+        source: From which kind of place.
+        path: The file, for `file`.
+        unit: The systemd unit, for `journald`.
+        container: The container, for `docker`.
+        command: The program and its arguments, for `command`.
+    """
+
+    source: CountsSource = CountsSource.AUTO
+    path: Path | None = None
+    unit: str = UNIT
+    container: str | None = None
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +133,7 @@ class Config:
     """What the configuration file says."""
 
     home_assistant: HomeAssistantConfig
+    counts: CountsConfig = CountsConfig()
     targets: tuple[Target, ...]
 
     def select(self, names: Sequence[str]) -> tuple[Target, ...]:
@@ -141,11 +192,31 @@ def _build(checked: dict[str, Any]) -> Config:
                 vol.Invalid(f'"{target.name}" is the name of another target', [*path, "name"])
             )
         targets.append(target)
+    mistakes += _counts_mistakes(checked["counts"])
     if mistakes:
         raise vol.MultipleInvalid(mistakes)
     return Config(
-        home_assistant=HomeAssistantConfig(**checked["home_assistant"]), targets=tuple(targets)
+        home_assistant=HomeAssistantConfig(**checked["home_assistant"]),
+        counts=CountsConfig(
+            **checked["counts"] | {"source": CountsSource(checked["counts"]["source"])}
+        ),
+        targets=tuple(targets),
     )
+
+
+def _counts_mistakes(table: dict[str, Any]) -> list[vol.Invalid]:
+    """Return what is missing for the source of the counts, and what belongs to another."""
+    mistakes = []
+    for source, key in _SOURCE_KEYS.items():
+        if key in table and source != table["source"]:
+            mistakes.append(
+                vol.Invalid(f'is for source = "{source}" only: name that source', ["counts", key])
+            )
+        if key not in table and source == table["source"] and source is not CountsSource.JOURNALD:
+            mistakes.append(
+                vol.Invalid(f'is missing: source = "{source}" needs it', ["counts", key])
+            )
+    return mistakes
 
 
 def _target(table: dict[str, Any], agent: str | None, path: list[str | int]) -> Target:

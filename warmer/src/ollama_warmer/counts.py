@@ -20,6 +20,7 @@ class Counts:
         re_read: Tokens of it that the server read again; none if unknown.
         verdict: The agent's own verdict, if it gave one.
         reason: Why, in the agent's words; or why the counts are unknown.
+        source: The log that they come from; none if they come with the reply.
     """
 
     prompt: int | None = None
@@ -27,6 +28,7 @@ class Counts:
     re_read: int | None = None
     verdict: str | None = None
     reason: str | None = None
+    source: str | None = None
 
 
 class _MalformedError(Exception):

@@ -1,15 +1,17 @@
 """Warms every target once and confirms each with another question."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 import secrets
+from typing import Any
 
-from ollama_warmer.config import Config, Target
+from ollama_warmer.config import Config, CountsSource, Target
 from ollama_warmer.counts import Counts, from_reply
 from ollama_warmer.credentials import Token
 from ollama_warmer.errors import CannotConnect, CommandFailed, ExitCode, WarmerError
 from ollama_warmer.home_assistant import HomeAssistant, Question, connect
+from ollama_warmer.logs import Log, following
 from ollama_warmer.questions import fill
 from ollama_warmer.verdicts import Verdict, judge
 from ollama_warmer.words import listing, printable
@@ -90,15 +92,24 @@ async def run_round(config: Config, token: Token, targets: Sequence[Target]) -> 
         AuthenticationFailed: Home Assistant refused the token, before any target was asked.
         NotUnderstood: Home Assistant answers in an unknown shape.
     """
+    async with following(config.counts) as log:
+        meter = _Meter(source=config.counts.source, log=log)
+        return await _run_round(config, token, targets, meter)
+
+
+async def _run_round(
+    config: Config, token: Token, targets: Sequence[Target], meter: "_Meter"
+) -> Round:
     results: list[TargetResult] = []
     server = config.home_assistant
     try:
         while len(results) < len(targets):
             async with connect(server.url, token) as home:
                 await home.wait_until_running(server.start_timeout)
+                asker = _Asker(home=home, meter=meter, within=server.answer_timeout)
                 house = await _look_around(home)
                 for target in targets[len(results) :]:
-                    results.append(await _warm(home, house, target, server.answer_timeout))
+                    results.append(await _warm(asker, house, target))
                     if not home.connected:
                         break
     except WarmerError as err:
@@ -108,6 +119,66 @@ async def run_round(config: Config, token: Token, targets: Sequence[Target]) -> 
         return Round(results=tuple(results), stopped=err)
     last = results[-1].error
     return Round(results=tuple(results), stopped=last if isinstance(last, CannotConnect) else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Meter:
+    """Finds out what a question cost."""
+
+    source: CountsSource
+    log: Log | None
+
+    async def begin(self) -> None:
+        """Get ready, because a question is about to be sent."""
+        if self.log is not None:
+            await self.log.begin()
+
+    async def read(self, response: Mapping[str, Any]) -> Counts:
+        """Return the counts of the question that was just answered.
+
+        The agent's own are the best, as nobody else's question can be among them.
+        """
+        if self.source is CountsSource.NONE:
+            return Counts(reason='the configuration says that nobody counts (source = "none")')
+        counts = from_reply(response)
+        if counts.re_read is not None or self.log is None:
+            return counts
+        logged = await self.log.counts()
+        if counts.verdict in {None, Verdict.UNKNOWN} or logged.re_read is None:
+            return logged
+        return replace(logged, verdict=counts.verdict, reason=counts.reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asker:
+    """Asks, and has it counted."""
+
+    home: HomeAssistant
+    meter: _Meter
+    within: float
+
+    async def ask(self, target: Target, step: str, text: str) -> Step:
+        """Return the step of a question that was answered; raise a WarmerError otherwise."""
+        clock = asyncio.get_running_loop().time
+        question = Question(
+            text=text,
+            agent=target.agent,
+            device=target.device,
+            language=target.language,
+            # A conversation of its own, or the second question would replay the first.
+            conversation_id=f"{CONVERSATION}{secrets.token_hex(8)}",
+        )
+        await self.meter.begin()
+        asked = clock()
+        reply = await self.home.process(question, self.within)
+        seconds = clock() - asked
+        if reply.error_code is not None:
+            # Not the words of the answer: they may quote what somebody said.
+            raise WarmerError(
+                f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
+                "Assistant's log"
+            )
+        return Step(step=step, counts=await self.meter.read(reply.response), seconds=seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,41 +224,17 @@ async def _look_around(home: HomeAssistant) -> _House:
     return _House(agents=agents, devices=devices)
 
 
-async def _warm(
-    home: HomeAssistant, house: _House, target: Target, answer_timeout: float
-) -> TargetResult:
+async def _warm(asker: _Asker, house: _House, target: Target) -> TargetResult:
     steps: list[Step] = []
     try:
         house.check(target)
-        steps.append(await _ask(home, target, WARM_UP, fill(target.text), answer_timeout))
+        steps.append(await asker.ask(target, WARM_UP, fill(target.text)))
         question = fill(target.confirm_text)
-        steps.append(await _ask(home, target, CONFIRMATION, question, answer_timeout))
+        steps.append(await asker.ask(target, CONFIRMATION, question))
     except WarmerError as err:
         return _failed(target, err, steps)
     verdict, reason = judge(question, steps[-1].counts)
     return TargetResult(target=target, steps=tuple(steps), verdict=verdict, reason=reason)
-
-
-async def _ask(home: HomeAssistant, target: Target, step: str, text: str, within: float) -> Step:
-    clock = asyncio.get_running_loop().time
-    question = Question(
-        text=text,
-        agent=target.agent,
-        device=target.device,
-        language=target.language,
-        # A conversation of its own, or the second question would replay the first.
-        conversation_id=f"{CONVERSATION}{secrets.token_hex(8)}",
-    )
-    asked = clock()
-    reply = await home.process(question, within)
-    seconds = clock() - asked
-    if reply.error_code is not None:
-        # Not the words of the answer: they may quote what somebody said.
-        raise WarmerError(
-            f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
-            "Assistant's log"
-        )
-    return Step(step=step, counts=from_reply(reply.response), seconds=seconds)
 
 
 def _failed(target: Target, err: WarmerError, steps: Sequence[Step] = ()) -> TargetResult:

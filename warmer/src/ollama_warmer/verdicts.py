@@ -46,6 +46,8 @@ def judge(question: str, counts: Counts) -> tuple[Verdict, str]:
         return Verdict.UNKNOWN, counts.reason or "the token counts are unknown"
     allowed = allowance(question)
     cost = f"the confirmation re-read {counts.re_read} of {counts.prompt} tokens"
+    if counts.source:
+        cost = f"{counts.source} says that {cost}"
     if counts.re_read <= allowed and counts.cached:
         return _agree(f"{cost}, within the {allowed} allowed for its own words", counts)
     because = f"{cost}, where {allowed} are allowed for its own words{_agents_words(counts)}"

@@ -1,0 +1,181 @@
+"""Finds in a model server's log what one question cost.
+
+Lines are recognised by their text and never by the function that wrote them, which changed from
+release to release, and anywhere in a line, because a journal or a container puts words before it.
+"""
+
+from dataclasses import dataclass, field
+import re
+
+from ollama_warmer.counts import Counts
+
+_NUMBER = r"(\d{1,9})"  # longer ones are none of a log's
+_SLOT = rf"id\s+{_NUMBER}\s*\|\s*task\s+{_NUMBER}\s*\|\s*"
+_NEW = re.compile(
+    rf"{_SLOT}new prompt,.*?\b(?:task\.n_tokens|n_prompt_tokens) = {_NUMBER}", re.ASCII
+)
+_REUSED = re.compile(
+    rf"{_SLOT}(?:(?:cached n_tokens|n_past|n_tokens) = {_NUMBER}, memory_seq_rm \["
+    rf"|kv cache rm \[{_NUMBER}, end\))",
+    re.ASCII,
+)
+_EVALUATED = rf"prompt eval time =\s*[\d.]+ ms /\s*{_NUMBER} tokens"
+_READ = re.compile(_SLOT + _EVALUATED, re.ASCII)
+# Before May 2026 llama-server began this line with an empty one, and no slot stands in front of
+# it. The library's own summary at the end of a process has the same words.
+_READ_WITHOUT_SLOT = re.compile(
+    rf"(?<!perf_context_print: )(?<!perf_print: ){_EVALUATED}", re.ASCII
+)
+_RELEASED = re.compile(rf"{_SLOT}stop processing\b", re.ASCII)
+# A container's log file is JSON, with a backslash before each quotation mark.
+_GO_RUNNER = re.compile(r'msg=\\?"loading cache slot\\?"')
+_MLX = re.compile(r'msg=\\?"cache (?:hit|miss)\\?"')
+_STARTING = re.compile(r'msg=\\?"starting (?:llama-server|runner|mlx runner subprocess)\\?"')
+_LOADED = re.compile(r":\s+model loaded(?:\\n|\s*$)")
+_FIELD = re.compile(rf"\b(prompt|used|remaining|total|cached|left)={_NUMBER}\b", re.ASCII)
+_MOST_REQUESTS = 20
+_LONGEST = 2000
+
+
+@dataclass
+class _Request:
+    """One prompt that a model server was given."""
+
+    prompt: int
+    key: tuple[int, str, str] | None = None
+    cached: int | None = None
+    read: int | None = None
+    done: bool = False
+    contradicts: bool = False
+
+    def note_read(self, read: int) -> None:
+        """Keep how many tokens were read, which no request tells twice."""
+        self.contradicts |= self.read not in {None, read}
+        self.read = read
+        self.done = True
+
+    @property
+    def reused(self) -> int | None:
+        """Tokens that were not read again; none if it is not known for sure."""
+        found = self.prompt - self.read if self.read is not None else self.cached
+        if found is None or self.contradicts or not 0 <= found <= self.prompt:
+            return None
+        return found if self.cached in {None, found} else None
+
+
+@dataclass
+class Window:
+    """The lines from just before a question was sent until shortly after its answer."""
+
+    _requests: list[_Request] = field(default_factory=list)
+    _starts: int = 0
+    _loading: int = 0
+    _interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a request, and none of which more is to come."""
+        return bool(self._requests) and all(request.done for request in self._requests)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no request was seen."""
+        return not self._requests
+
+    def feed(self, line: str) -> None:
+        """Take one line, of any words."""
+        line = line[:_LONGEST]
+        if match := _NEW.search(line):
+            slot, task, prompt = match.groups()
+            self._add(_Request(int(prompt), (self._starts, slot, task)))
+        elif match := _REUSED.search(line):
+            slot, task, *numbers = match.groups()
+            request = self._find(slot, task)
+            # It is printed once for each batch: only the first tells what was there before.
+            if request is not None and request.cached is None:
+                request.cached = int(numbers[0] or numbers[1])
+        elif match := _READ.search(line):
+            slot, task, read = match.groups()
+            if request := self._find(slot, task):
+                request.note_read(int(read))
+        elif match := _READ_WITHOUT_SLOT.search(line):
+            waiting = [it for it in self._requests if it.key and it.read is None]
+            if len(waiting) == 1:
+                waiting[0].note_read(int(match[1]))
+        elif match := _RELEASED.search(line):
+            if request := self._find(*match.groups()):
+                request.done = True
+        else:
+            self._feed_words(line)
+
+    def _feed_words(self, line: str) -> None:
+        """Take a line of Ollama's own, or of a runner that is not llama-server."""
+        if _GO_RUNNER.search(line):
+            self._add_whole(line, "prompt", "used", "remaining")
+        elif _MLX.search(line):
+            # "hit" and "miss" are about something else: only the numbers tell.
+            self._add_whole(line, "total", "cached", "left")
+        elif _STARTING.search(line):
+            self._loading += 1
+            self._start()
+        elif _LOADED.search(line):
+            if self._loading:
+                self._loading -= 1
+            else:
+                self._start()
+
+    def _start(self) -> None:
+        self._starts += 1
+        self._interrupted |= any(not request.done for request in self._requests)
+
+    def _add(self, request: _Request) -> None:
+        if len(self._requests) < _MOST_REQUESTS:
+            self._requests.append(request)
+
+    def _add_whole(self, line: str, prompt: str, cached: str, read: str) -> None:
+        """Add a request of which one line tells everything."""
+        found = {match[1]: int(match[2]) for match in _FIELD.finditer(line)}
+        if not {prompt, cached, read} <= found.keys():
+            return
+        request = _Request(found[prompt])
+        request.cached = found[cached]
+        request.note_read(found[read])
+        self._add(request)
+
+    def _find(self, slot: str, task: str) -> _Request | None:
+        """Return the request of this process, slot and task, if it began in the window."""
+        key = (self._starts, slot, task)
+        return next((it for it in reversed(self._requests) if it.key == key), None)
+
+    def counts(self) -> Counts:
+        """Return the counts of the first call of the model, or why they are unknown."""
+        if not self._requests:
+            return Counts(reason="no request of a model was written there")
+        if self._starts > 1 or self._interrupted:
+            return Counts(
+                reason="several model processes wrote there in between, and which of their "
+                "lines are the question's cannot be told"
+            )
+        first = self._requests[0]
+        if not self._one_conversation():
+            return Counts(
+                reason=f"{len(self._requests)} requests were written there in between, and which "
+                "of them is the question's cannot be told: ask when nobody else does"
+            )
+        if first.reused is None:
+            return Counts(
+                prompt=first.prompt,
+                reason="the lines there about the question are incomplete or contradict each other",
+            )
+        return Counts(prompt=first.prompt, cached=first.reused, re_read=first.prompt - first.reused)
+
+    def _one_conversation(self) -> bool:
+        """Whether every later request goes on from the answer to the one before.
+
+        It does if the server had more of it than the whole earlier prompt: then the beginning of
+        the answer is in it, too. Nobody else's request has that.
+        """
+        pairs = zip(self._requests, self._requests[1:], strict=False)
+        return all(
+            later.reused is not None and later.reused > earlier.prompt for earlier, later in pairs
+        )
