@@ -26,10 +26,11 @@ class WarmerRun:
         return str(self.report.get("verdict"))
 
 
-def configuration(url: str, agent: str, rooms: list[Room]) -> str:
-    """Return the configuration for an agent: the app, and these rooms."""
+def configuration(url: str, agent: str, rooms: list[Room], log: Path | None = None) -> str:
+    """Return the configuration for an agent: the app, these rooms, and the log that counts."""
     targets = [("app", None), *((room.name, room.device_id) for room in rooms)]
     lines = [f'agent = "{agent}"', "[home_assistant]", f'url = "{url}"']
+    lines += ["[counts]", 'source = "file"', f'path = "{log}"'] if log else []
     for name, device in targets:
         lines += ["[[targets]]", f'name = "{name}"']
         lines += [f'device = "{device}"'] if device else []
@@ -37,11 +38,11 @@ def configuration(url: str, agent: str, rooms: list[Room]) -> str:
 
 
 async def run_warmer(
-    house: HomeAssistant, agent: str, rooms: list[Room] | None = None
+    house: HomeAssistant, agent: str, rooms: list[Room] | None = None, *, log: Path | None = None
 ) -> WarmerRun:
     """Run one round for an agent, with the token of the user without administrator's rights."""
     with tempfile.TemporaryDirectory() as folder:
-        config = _write(folder, configuration(house.url, agent, rooms or []))
+        config = _write(folder, configuration(house.url, agent, rooms or [], log))
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("ollama-warmer")),
             *("warm", "--config", str(config), "--json"),
