@@ -53,6 +53,13 @@ class IssueWatch:
 
         @callback
         def turn_ended() -> None:
+            # Whoever waits for the answer comes first.
+            self._hass.loop.call_soon(look_again)
+
+        @callback
+        def look_again() -> None:
+            if entry_id not in self._servers:
+                return
             # A server that says the same as before is not heard, so it may have said it again.
             self._look_at_windows(coordinator, since, dt_util.utcnow() - 2 * UPDATE_INTERVAL)
             self.async_check()

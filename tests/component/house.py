@@ -1,5 +1,6 @@
 """A small house in Home Assistant, and a way to talk to its agent."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -87,12 +88,15 @@ class House:
         """Ask the agent something, in a room or in the app."""
         rest: dict[str, Any] = {"conversation_id": None, "language": "en", "agent_id": AGENT} | more
         rest.setdefault("context", Context())
-        return await conversation.async_converse(
+        result = await conversation.async_converse(
             self.hass,
             text,
             device_id=self.satellites[room] if room else None,
             **rest,
         )
+        # What is shown of a turn comes after the answer.
+        await asyncio.sleep(0)
+        return result
 
     async def set_up(self, entry: ConfigEntry) -> ConfigEntry:
         """Set up an entry, and return it."""

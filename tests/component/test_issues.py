@@ -1,5 +1,6 @@
 """Issues in Home Assistant's repairs: raised once, and gone with their cause."""
 
+import asyncio
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -43,10 +44,12 @@ def ps(**more: object) -> list[dict[str, Any]]:
     return [model | more]
 
 
-def prompt_of(house: House, tokens: int | None, cached: int | None = 0) -> None:
+async def prompt_of(house: House, tokens: int | None, cached: int | None = 0) -> None:
     """Let a turn with a prompt of so many tokens have been."""
     counted = replace(turn(), prompt_tokens=tokens, cached_tokens=cached)
     async_log_turn(house.hass, "agent", Occasion.QUESTION, counted)
+    # What is looked at comes after the answer.
+    await asyncio.sleep(0)
 
 
 async def test_nothing_is_wrong(house: House, agent: ConfigEntry, loaded: AsyncMock) -> None:
@@ -234,11 +237,11 @@ async def test_others_issues_are_left_alone(house: House, agent: ConfigEntry) ->
 async def test_a_prompt_that_does_not_fit(house: House, agent: ConfigEntry) -> None:
     """A prompt that fills its window is an issue; a conversation that does so once is none."""
     for tokens in (300, 8000, 8000, None):
-        prompt_of(house, tokens)
+        await prompt_of(house, tokens)
         assert issues(house.hass) == {}
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     assert set(issues(house.hass)) == {"window_too_small"}
-    prompt_of(house, 7372)
+    await prompt_of(house, 7372)
     assert ours(house.hass) == set()
 
 
@@ -246,7 +249,7 @@ async def test_what_a_prompt_needs(house: House, agent: ConfigEntry) -> None:
     """The next window holds the prompt and a conversation."""
     for tokens, num_ctx in ((8000, 12288), (8192, 12288), (12000, 16384), (300000, 262144)):
         async_forget_turns(house.hass, {"agent"})
-        prompt_of(house, tokens)
+        await prompt_of(house, tokens)
         issue = issues(house.hass)["window_too_small"]
         assert issue.severity is ir.IssueSeverity.ERROR
         assert issue.translation_placeholders == {"agent": "Warm", "num_ctx": "8192"}
@@ -270,7 +273,7 @@ async def test_a_window_that_is_larger_now(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
     """Enough room takes the issue back at once."""
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     assert set(issues(house.hass)) == {"window_too_small"}
     change(house.hass, agent, "agent", num_ctx=16384)
     await house.hass.async_block_till_done()
@@ -300,7 +303,7 @@ async def test_two_windows(  # noqa: PLR0913, PLR0917 (fixtures)
 ) -> None:
     """Another agent that has the same model loaded with another window is an issue."""
     if tokens:
-        prompt_of(house, tokens)
+        await prompt_of(house, tokens)
     options = {} if theirs is None else {"num_ctx": theirs}
     entry = add_core_agent(house.hass, f"{ollama.url}/", kind=kind, **options)
     change(house.hass, entry, "core", keep_alive=60)
@@ -324,7 +327,7 @@ async def test_another_model_or_server(
     house: House, agent: ConfigEntry, ollama: Ollama, url: str, model: str
 ) -> None:
     """Whoever uses another model or server may have any window."""
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     entry = add_core_agent(house.hass, url.format(url=ollama.url), num_ctx=4096)
     change(house.hass, entry, "core", model=model)
     assert issues(house.hass) == {}
@@ -346,7 +349,7 @@ async def test_two_agents_of_ours(house: House, agent: ConfigEntry, ollama: Olla
 
 async def test_three_that_do_not_agree(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """An agent that agrees with somebody does not change sides."""
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     entry = add_core_agent(house.hass, ollama.url, num_ctx=4096)
     add_agent(house.hass, agent, "larger", num_ctx=NUM_CTX)
     await house.hass.async_block_till_done()
@@ -368,7 +371,7 @@ async def test_a_window_that_was_seen(
 
     # It may have been our own window, of before it was changed.
     assert await said(4096) == set()
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     assert await said(8192) == set()
     assert await said(4096) == {"other_window_seen"}
     (issue,) = issues(hass).values()
@@ -381,10 +384,10 @@ async def test_a_window_that_was_seen(
     }
     assert await said(8192) == {"other_window_seen"}
     freezer.tick(24 * 3600 - 1)
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     assert set(issues(hass)) == {"other_window_seen"}
     freezer.tick(2)
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     assert ours(hass) == set()
     assert await said(8192) == set()
     assert await said(4096) == {"other_window_seen"}
@@ -399,7 +402,7 @@ async def test_a_window_that_is_always_there(
     await coordinator.async_refresh()
     for seconds, expected in ((0, set()), (59, set()), (61, {"other_window_seen"})):
         freezer.tick(seconds)
-        prompt_of(house, 100)
+        await prompt_of(house, 100)
         assert set(issues(hass)) == expected
 
 
@@ -408,7 +411,7 @@ async def test_a_window_that_was_taken_over(
 ) -> None:
     """Once the agent has the same window, nothing is wrong, also right after the change."""
     await agent.runtime_data.async_refresh()
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     loaded.return_value = ps(context_length=4096)
     await agent.runtime_data.async_refresh()
     assert set(issues(house.hass)) == {"other_window_seen"}
@@ -507,6 +510,7 @@ async def test_an_agent_that_stays_cold(
     async def warm(times: int = 1) -> set[str]:
         for _ in range(times):
             await agent.runtime_data.warmth.async_warm("agent")
+            await asyncio.sleep(0)
         return set(issues(house.hass))
 
     with watched() as watch:

@@ -91,7 +91,7 @@ async def test_keep_as_it_is(house: House, ollama: Ollama, fix: Fix) -> None:
 
 async def test_a_larger_window(house: House, agent: ConfigEntry, ollama: Ollama, fix: Fix) -> None:
     """The window is made larger, and the next question is asked with it."""
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     form = await fix("window_too_small")
     text = await read(house, "window_too_small", form)
     assert text.startswith("The prompt of Warm fills its context window of 8192 tokens")
@@ -108,14 +108,14 @@ async def test_as_long_as_the_model_can(
 ) -> None:
     """No window is larger than what the model was made for."""
     shown = {"model_info": {"general.architecture": "llama", "llama.context_length": 10000}}
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     with patch.object(OllamaClient, "show", return_value=shown):
         form = await fix("window_too_small")
         assert form["description_placeholders"]["new_num_ctx"] == "10000"
         await fix(flow_id=form["flow_id"])
         assert agent.subentries["agent"].data["num_ctx"] == 10000
         async_forget_turns(house.hass, {"agent"})
-        prompt_of(house, 9999)
+        await prompt_of(house, 9999)
         result = await fix("window_too_small")
     assert result["reason"] == "longest_already"
     assert "expose fewer entities" in await aborted(house, "window_too_small", result)
@@ -142,7 +142,7 @@ async def test_a_server_that_does_not_say(
     house: House, agent: ConfigEntry, ollama: Ollama, fix: Fix
 ) -> None:
     """Without an answer of the server nothing is changed, and the next attempt works."""
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     ollama.stand_in.fault = Fault(FaultKind.STATUS_500, paths=("/api/show",))
     result = await fix("window_too_small")
     assert result["reason"] == "server_does_not_answer"
@@ -175,7 +175,7 @@ async def test_take_over_a_window_that_was_seen(
     house: House, agent: ConfigEntry, ollama: Ollama, fix: Fix
 ) -> None:
     """The agent gets the window that the model was found with."""
-    prompt_of(house, 100)
+    await prompt_of(house, 100)
     with patch.object(OllamaClient, "loaded") as loaded:
         for num_ctx in (8192, 4096):
             loaded.return_value = [{"name": "tiny:latest", "context_length": num_ctx}]
@@ -194,7 +194,7 @@ async def test_an_agent_that_is_gone(
     """An agent that was removed while the form was open is said so."""
     add_agent(house.hass, agent, "second")
     await house.hass.async_block_till_done()
-    prompt_of(house, 8000)
+    await prompt_of(house, 8000)
     form = await fix("window_too_small")
     if gone == "agent":
         house.hass.config_entries.async_remove_subentry(agent, "agent")
