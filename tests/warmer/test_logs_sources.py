@@ -334,3 +334,19 @@ async def test_nobody_counts(house: House, run: Run) -> None:
     (target,) = parsed(result)["targets"]
     assert (result.exit_code, target["verdict"]) == (1, "unknown")
     assert 'source = "none"' in target["reason"]
+
+
+async def test_program_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that will not end is ended."""
+    monkeypatch.setattr(log_sources, "_STOP", 0.1)
+    script = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(os.getpid(), flush=True)\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        "time.sleep(60)\n"
+    )
+    async with following(command(sys.executable, "-c", script)) as log:
+        assert log is not None
+        await log.begin()
+    assert not running((tmp_path / "pid").read_text())

@@ -124,7 +124,13 @@ async def test_markup_in_a_name_is_no_markup(house: House, run: Run) -> None:
 
 
 UNKNOWN = {
-    "no block at all": (None, "the agent's answer carries no token counts"),
+    "no block at all": (
+        None,
+        (
+            "the agent's answer carries no token counts: name the model server's log under "
+            "[counts] in the configuration"
+        ),
+    ),
     "null counts": (
         counts(None, None),
         "the model server did not tell how many prompt tokens there were",

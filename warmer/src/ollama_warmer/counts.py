@@ -9,6 +9,11 @@ from ollama_warmer.words import printable
 KEY = "ollama_warm"
 VERSION = 1
 
+_NO_COUNTS = (
+    "the agent's answer carries no token counts: name the model server's log under [counts] in the "
+    "configuration"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
@@ -47,7 +52,7 @@ def from_reply(response: Mapping[str, Any]) -> Counts:
     for key in ("speech", "plain", "extra_data", KEY):
         inner = block.get(key) if isinstance(block, Mapping) else None
         if inner is None:
-            return Counts(reason="the agent's answer carries no token counts")
+            return Counts(reason=_NO_COUNTS)
         block = inner
     try:
         return _first_turn(block)

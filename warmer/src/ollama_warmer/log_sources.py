@@ -251,12 +251,13 @@ class ProcessSource:
         if process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
+            if process.returncode is not None:
+                break  # its number may be another program's by now
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, number)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_STOP):
                     await process.wait()
-                break
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
