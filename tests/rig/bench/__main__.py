@@ -36,8 +36,15 @@ def kinds(options: argparse.Namespace, names: Sequence[str]) -> list[Kind]:
         )
         if agent == OURS or options.all or is_shown(Memory(memory), path)
     ]
+    if "rooms" in names and Kind(OURS, Memory.RECURRENT, "rendered") in found:
+        # What a chat warm-up leaves where a checkpoint would be needed.
+        found.append(Kind(OURS, Memory.RECURRENT, "rendered", by_chat=True))
     if "wake_word" in names:
-        found += [Kind(one.agent, one.memory, one.path, 2) for one in found if one.agent == OURS]
+        found += [
+            Kind(one.agent, one.memory, one.path, 2)
+            for one in found
+            if one.agent == OURS and not one.by_chat
+        ]
     return found
 
 

@@ -34,12 +34,26 @@ class Kind:
     path: PromptPath
     slots: int = 1
     """How many prompts the model server reads at once."""
+    by_chat: bool = False
+    """An older server that does not show how it renders, so that only a chat can warm it."""
 
     @override
     def __str__(self) -> str:
         """Return a name for a person."""
+        return f"{self.agent}, {self.setting}"
+
+    @property
+    def setting(self) -> str:
+        """What the agent is set in front of."""
         slots = f", {self.slots} slots" if self.slots > 1 else ""
-        return f"{self.agent}, {self.memory}, {self.path}{slots}"
+        by_chat = ", chat warm-up" if self.by_chat else ""
+        return f"{self.memory}, {self.path}{slots}{by_chat}"
+
+    @property
+    def file_name(self) -> str:
+        """A name for files."""
+        by_chat = "-chat" if self.by_chat else ""
+        return f"{self.agent}-{self.memory}-{self.path}-{self.slots}{by_chat}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +101,11 @@ class Cell:
         self.entity = ""
         name = f"tiny-{kind.memory}"
         self.model = ServedModel(name, kind.memory, tiny_model(kind.memory), kind.path)
-        folder = logs / f"{kind.agent}-{kind.memory}-{kind.path}-{kind.slots}"
+        folder = logs / kind.file_name
         self.server = OllamaStandIn([self.model], log_dir=folder, n_parallel=kind.slots)
+        if kind.by_chat:
+            # The last Ollama that cannot be asked for its prompt; counts stay told.
+            self.server.version, self.server.reports_cached = "0.11.4", True
         self._questions = iter(QUESTIONS)
 
     @property

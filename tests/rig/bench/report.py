@@ -35,7 +35,14 @@ def in_order(found: Sequence[Measured]) -> list[Measured]:
 
     def place(one: Measured) -> tuple[object, ...]:
         kind = one.kind
-        return NAMES.index(one.scenario), kind.agent, kind.memory, kind.path, kind.slots
+        return (
+            NAMES.index(one.scenario),
+            kind.agent,
+            kind.memory,
+            kind.path,
+            kind.slots,
+            kind.by_chat,
+        )
 
     return sorted(found, key=place)
 
@@ -47,6 +54,11 @@ def problems(one: Measured) -> list[str]:
     return [*misses(one), *(f"verdict {wrong}" for wrong in wrong_verdicts(one))]
 
 
+def promises(one: Measured) -> bool:
+    """Return whether numbers are promised for a row: for our agent, warmed in the best way."""
+    return one.kind.agent == OURS and not one.kind.by_chat
+
+
 def as_json(one: Measured) -> Json:
     """Return one row."""
     return {
@@ -55,6 +67,7 @@ def as_json(one: Measured) -> Json:
         "memory": str(one.kind.memory),
         "path": one.kind.path,
         "slots": one.kind.slots,
+        "by_chat": one.kind.by_chat,
         "re_read": [asked.re_read for asked in one.asked],
         "waste": [asked.waste for asked in one.asked],
         "prompt": [asked.record.prompt_tokens for asked in one.asked],
@@ -82,10 +95,9 @@ def span(numbers: Sequence[int]) -> str:
 
 def cells_of(one: Measured) -> list[str]:
     """Return the columns of one row, but for the last one."""
-    slots = f", {one.kind.slots} slots" if one.kind.slots > 1 else ""
     return [
         one.kind.agent,
-        f"{one.kind.memory}, {one.kind.path}{slots}",
+        one.kind.setting,
         span([asked.record.prompt_tokens or 0 for asked in one.asked]),
         span([asked.re_read for asked in one.asked]),
         span([asked.waste for asked in one.asked]),
@@ -106,7 +118,7 @@ def table(found: Sequence[Measured]) -> Table:
         if one.scenario != previous:
             result.add_section()
         name, previous = ("" if one.scenario == previous else one.scenario), one.scenario
-        is_ours, wrong = one.kind.agent == OURS, problems(one)
+        is_ours, wrong = promises(one), problems(one)
         reached = "[red]" + "; ".join(wrong) + "[/]" if wrong else "[green]yes[/]"
         result.add_row(
             name,
@@ -135,7 +147,7 @@ def write_docs(path: Path, found: Sequence[Measured]) -> None:
         "|---|---|---|---:|---:|---:|---|---|",
     ]
     for one in in_order(found):
-        ours = one.kind.agent == OURS
+        ours = promises(one)
         reached = ("no" if problems(one) else "yes") if ours else ""
         cells = [f"`{one.scenario}`", *cells_of(one), TARGETS[one.scenario].words() if ours else ""]
         lines.append(f"| {' | '.join([*cells, reached])} |")
@@ -153,7 +165,7 @@ def write_records(folder: Path, cells: Sequence[Cell]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for cell in cells:
         kind = cell.kind
-        path = folder / f"{kind.agent}-{kind.memory}-{kind.path}-{kind.slots}.jsonl"
+        path = folder / f"{kind.file_name}.jsonl"
         lines = [
             {
                 "endpoint": record.endpoint,

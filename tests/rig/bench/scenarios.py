@@ -329,6 +329,8 @@ async def played(stage: Stage, names: tuple[str, ...] = NAMES) -> AsyncIterator[
 
 def plays(cell: Cell, scenario: Scenario) -> bool:
     """Return whether a cell takes part: more slots than one only matter for the wake word."""
+    if cell.kind.by_chat:
+        return scenario.name == "rooms"
     return cell.kind.slots == 1 or scenario.name == "wake_word"
 
 

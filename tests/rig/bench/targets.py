@@ -57,6 +57,7 @@ TARGETS = {
 # What a turn may read beside its conversation without anything being wrong.
 FEW_TOKENS = 24
 WARM = "warm"
+BATCH_BACK = "server_lost_it: checkpoint"
 FIRST, CHANGED = "prompt_changed: first_prompt", "prompt_changed: segment_changed"
 # What the scenario did to the prompt or the server, as our agent has to name it, for the questions
 # on the way, and for those that count. What is not here has to be warm. A clock is new at the first
@@ -74,6 +75,8 @@ def allowance(kind: Kind) -> int:
 
 def misses(measured: Measured) -> list[str]:
     """Return what is not reached, empty if all is."""
+    if measured.kind.by_chat:
+        return list(measured.failures)
     target, more = TARGETS[measured.scenario], allowance(measured.kind)
     asked = measured.asked
     found = list(measured.failures)
@@ -106,6 +109,8 @@ def wrong_verdicts(measured: Measured) -> list[str]:
             f"“{one.verdict}” for {one.re_read}" for one in turns if one.verdict not in expected
         ]
 
+    if measured.kind.by_chat:
+        return wrong(measured.asked, {BATCH_BACK})
     before = EXPECTED_BEFORE.get(measured.scenario, {WARM})
     return [
         *wrong(measured.before, before),
