@@ -15,7 +15,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from .api import Counts, OllamaError
-from .const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS
+from .const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WINDOW_SHARE
 from .messages import (
     Replay,
     Replays,
@@ -33,8 +33,6 @@ from .turn_log import Occasion, async_log_turn
 from .turns import Turn, Verdict, Wire, judge
 from .wire import Answer
 
-# A window that is full to the brim makes Ollama drop messages in silence.
-_WINDOW_SHARE = 0.9
 # Until a count says better: English prose and JSON lie between three and four.
 _CHARACTERS_PER_TOKEN = 3.0
 
@@ -120,7 +118,7 @@ class Agent:
         )
         while True:
             messages = await async_wire_messages(self.hass, rounds, replay)
-            room = self.options.num_ctx * self._characters_per_token * _WINDOW_SHARE
+            room = self.options.num_ctx * self._characters_per_token * WINDOW_SHARE
             left = len(rounds) - replay.dropped
             if left <= 1 or _wire(prefix, messages).length() <= room:
                 return messages

@@ -6,6 +6,11 @@ from typing import Final
 DOMAIN: Final = "ollama_warm"
 LOGGER = logging.getLogger(__package__)
 
+CORE_DOMAIN: Final = "ollama"
+"""Home Assistant's own integration."""
+CORE_NUM_CTX: Final = 8192
+"""Its context window where nobody chose one, in tokens."""
+
 SUBENTRY_CONVERSATION: Final = "conversation"
 
 CONF_NUM_CTX: Final = "num_ctx"
@@ -29,3 +34,5 @@ WARM_UP_PREFIX: Final = "ollama_warm."
 """A conversation whose id starts so is a warm-up: nothing is executed or remembered."""
 CONTRACT_VERSION: Final = 1
 MAX_TOOL_ROUNDS: Final = 10
+WINDOW_SHARE: Final = 0.9
+"""How full a context window may be: to the brim, Ollama drops messages in silence."""

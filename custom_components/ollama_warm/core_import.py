@@ -5,7 +5,7 @@ They are only read; the entry that they belong to is left as it is.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import probatio
 from yarl import URL
@@ -27,16 +27,13 @@ from .const import (
     CONF_NUM_CTX,
     CONF_THINK,
     CONF_WARM_INTERVAL,
+    CORE_DOMAIN,
+    CORE_NUM_CTX,
     DEFAULT_KEEP_ALIVE,
     DEFAULT_MAX_HISTORY,
     DEFAULT_WARM_INTERVAL,
     SUBENTRY_CONVERSATION,
 )
-
-CORE_DOMAIN: Final = "ollama"
-# Ollama loads a model anew when two programs ask for different windows, so the one that core
-# uses where nothing was chosen is taken over, too.
-_CORE_NUM_CTX: Final = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +91,9 @@ def _taken_over(data: Mapping[str, Any], apis: set[str]) -> dict[str, Any]:
         CONF_MODEL: data[CONF_MODEL],
         **prompt,
         CONF_LLM_HASS_API: [api for api in chosen if api in apis],
-        CONF_NUM_CTX: int(data.get(CONF_NUM_CTX, _CORE_NUM_CTX)),
+        # Ollama loads a model anew when two programs ask for different windows, so the one
+        # that core uses where nothing was chosen is taken over, too.
+        CONF_NUM_CTX: int(data.get(CONF_NUM_CTX, CORE_NUM_CTX)),
         CONF_MAX_HISTORY: int(data.get(CONF_MAX_HISTORY, DEFAULT_MAX_HISTORY)),
         CONF_KEEP_ALIVE: int(data.get(CONF_KEEP_ALIVE, DEFAULT_KEEP_ALIVE)),
         CONF_THINK: bool(data.get(CONF_THINK, False)),

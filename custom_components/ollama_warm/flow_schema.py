@@ -50,6 +50,7 @@ from .const import (
 )
 from .core_import import CoreAgent
 from .prefix.lint import Finding, Severity, lint
+from .server import full_name
 from .tools.const import CONF_WEATHER_ENTITY
 
 CONF_AGENT: Final = "agent"
@@ -164,11 +165,6 @@ def in_sections(
         lines = (f"{one.line}:{one.column}  {one.expression}" for one in places)
         suggested[SECTION_PROMPT][kind] = "\n".join(lines)
     return suggested
-
-
-def full_name(model: str) -> str:
-    """Return a model's name with its tag, as the server lists it."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
 def has_model(models: Iterable[Model], name: str) -> bool:

@@ -15,14 +15,14 @@ from homeassistant.const import CONF_PROMPT
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.issue_registry import IssueSeverity
 
-from .const import SUBENTRY_CONVERSATION
+from .const import CORE_DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmCoordinator
 from .moving import are_kept, moving_key, moving_parts, unreadable_at
 from .options import AgentOptions
 from .ping import version_numbers
 from .turn_log import async_turn_log
 from .turns import Reason, Turn
-from .windows import CORE_DOMAIN, Client, async_clients, fits, next_size
+from .windows import Client, async_clients, fits, next_size
 
 COUNTS_SINCE = (0, 33, 3)
 """The first Ollama that says how many tokens were cached."""

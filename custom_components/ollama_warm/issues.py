@@ -10,12 +10,11 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from .const import DOMAIN
+from .const import CORE_DOMAIN, DOMAIN
 from .coordinator import UPDATE_INTERVAL, OllamaWarmCoordinator
 from .issue_checks import Issues, Kind, async_core_agents, async_core_issues, async_server_issues
 from .options import AgentOptions
 from .turn_log import async_turn_log, turn_signal
-from .windows import CORE_DOMAIN
 
 # Two clients take turns, so it is seen now and then only.
 _SEEN_FOR = timedelta(days=1)

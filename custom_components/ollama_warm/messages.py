@@ -13,6 +13,7 @@ from homeassistant.helpers.json import json_dumps
 
 from .const import DOMAIN
 from .options import WireMessage
+from .prefix.layout import with_tail
 
 _REMEMBERED_CONVERSATIONS = 64
 
@@ -105,7 +106,7 @@ async def async_wire_messages(
             if isinstance(item, conversation.UserContent):
                 tail = replay.tails.get(number, "")
                 # A tail that the model has just read is not repeated.
-                text = item.content if not tail or tail == shown else f"{tail}\n\n{item.content}"
+                text = with_tail("" if tail == shown else tail, item.content)
                 shown = tail or shown
                 messages.append(await _user_message(hass, item, text))
             elif isinstance(item, conversation.AssistantContent):

@@ -7,7 +7,7 @@ from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 
 from . import contexts
-from .const import WARM_UP_PREFIX
+from .const import WARM_UP_PREFIX, WINDOW_SHARE
 from .options import AgentOptions
 from .prefix.agent_prefix import AgentPrefix
 from .prompts import Prompts
@@ -15,7 +15,6 @@ from .turns import Wire
 
 # Between what the vocabularies of today's models make of English prose and of JSON.
 _CHARACTERS_PER_TOKEN = 3.2
-_WINDOW_SHARE = 0.9
 
 
 async def async_prompt_tokens(hass: HomeAssistant, data: Mapping[str, Any]) -> int | None:
@@ -35,4 +34,4 @@ async def async_prompt_tokens(hass: HomeAssistant, data: Mapping[str, Any]) -> i
 
 def fills_window(tokens: int, num_ctx: int) -> bool:
     """Return whether a prompt leaves too little room for a conversation."""
-    return tokens > num_ctx * _WINDOW_SHARE
+    return tokens > num_ctx * WINDOW_SHARE

@@ -8,6 +8,11 @@ from .api import OllamaClient
 from .turnstile import Turnstile
 
 
+def full_name(model: str) -> str:
+    """Return a model's name with its tag, as the server lists it."""
+    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerState:
     """The server's version, and its loaded models with their context length in tokens.

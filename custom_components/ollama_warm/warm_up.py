@@ -15,6 +15,7 @@ from .const import WARM_UP_PREFIX
 from .options import WireMessage
 from .ping import ONE_TOKEN, Way
 from .prefix.agent_prefix import WirePrefix
+from .prefix.layout import with_tail
 from .turn_log import Occasion
 from .turns import Turn, Verdict
 
@@ -112,7 +113,7 @@ class WarmUp:
 
     async def _ping(self, prefix: WirePrefix, words: str) -> Turn:
         """Ask a question in a conversation of its own, for one token."""
-        text = f"{prefix.tail}\n\n{words}" if prefix.tail else words
+        text = with_tail(prefix.tail, words)
         messages: list[WireMessage] = [{"role": "user", "content": text}]
         body = self.agent.options.body(prefix, messages)
         body["options"] |= ONE_TOKEN

@@ -6,21 +6,17 @@ cached is lost.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_MODEL, CONF_URL
 from homeassistant.core import HomeAssistant, callback
 
-from .const import CONF_NUM_CTX, DEFAULT_NUM_CTX, DOMAIN
+from .const import CONF_NUM_CTX, CORE_DOMAIN, CORE_NUM_CTX, DEFAULT_NUM_CTX, DOMAIN, WINDOW_SHARE
+from .server import full_name
 
-CORE_DOMAIN: Final = "ollama"
-"""Home Assistant's own integration."""
-_CORE_NUM_CTX = 8192
 # Half as much again from one to the next, as each takes memory of the GPU.
 _SIZES = (4096, 8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072, 196608, 262144)
-# A window that is full to the brim makes Ollama drop messages in silence.
-FULL: Final = 0.9
 # For a conversation, and for what is exposed next.
 _ROOM = 1.25
 
@@ -38,12 +34,12 @@ class Client:
 @callback
 def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[Client]:
     """Yield all who use a model of a server."""
-    for domain, usual in ((DOMAIN, DEFAULT_NUM_CTX), (CORE_DOMAIN, _CORE_NUM_CTX)):
+    for domain, usual in ((DOMAIN, DEFAULT_NUM_CTX), (CORE_DOMAIN, CORE_NUM_CTX)):
         for entry in hass.config_entries.async_entries(domain, include_disabled=False):
             if not _is_at(entry, url):
                 continue
             for subentry in entry.subentries.values():
-                if _full_name(subentry.data) == _full_name({CONF_MODEL: model}):
+                if full_name(str(subentry.data.get(CONF_MODEL, ""))) == full_name(model):
                     yield Client(
                         subentry_id=subentry.subentry_id,
                         name=subentry.title,
@@ -61,7 +57,7 @@ def next_size(num_ctx: int, needed: int) -> int:
 
 def fits(num_ctx: int, tokens: int) -> bool:
     """Return whether a prompt is read whole with this context length."""
-    return tokens <= num_ctx * FULL
+    return tokens <= num_ctx * WINDOW_SHARE
 
 
 def longest(shown: Mapping[str, Any]) -> int | None:
@@ -81,9 +77,3 @@ def _is_at(entry: ConfigEntry, url: str) -> bool:
 def _plain(url: str) -> str:
     """Return an address for comparing it."""
     return url.rstrip("/").lower()
-
-
-def _full_name(data: Mapping[str, Any]) -> str:
-    """Return the name of a model with its tag, as Ollama completes it."""
-    model = str(data.get(CONF_MODEL, ""))
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"

@@ -26,8 +26,6 @@ class WirePrefix:
     tail: str
     tools_length: int | None = None
     """The length of the tools on the wire, in characters."""
-    lost: tuple[str, ...] = ()
-    """Segments that left the stable part with this turn."""
     changed_tools: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
     """The list items of this turn's render, and the names of all tools."""
@@ -48,7 +46,7 @@ class AgentPrefix:
 
     def take(self, context: str, render: Render) -> WirePrefix:
         """Tell the render of one turn apart, so that it is sent behind the stable prefix."""
-        changed = self.tools.update(context, render.tools)
+        self.tools.update(context, render.tools)
         found = segments.split(render.system)
         split = self.layout.split(found)
         return WirePrefix(
@@ -56,8 +54,6 @@ class AgentPrefix:
             tools=self.tools.wire(),
             tools_length=self.tools.length(),
             tail=tail_text(split.tail),
-            lost=split.lost,
-            changed_tools=tuple(changed),
             named=frozenset(filter(segments.is_item, found)).union(self.tools.tools),
         )
 

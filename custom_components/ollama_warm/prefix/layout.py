@@ -194,6 +194,11 @@ class PrefixLayout:
         )
 
 
+def with_tail(tail: str, words: str) -> str:
+    """Return a question with the text of its tail in front, as it is sent."""
+    return f"{tail}\n\n{words}" if tail else words
+
+
 def tail_text(tail: Iterable[str]) -> str:
     """Return a tail as a model can read it: sentences, then new devices under a heading."""
     sentences: list[str] = []
