@@ -1,12 +1,13 @@
 """The configuration file: what is read, and the words for each mistake."""
 
 from pathlib import Path
+import re
 
 from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.config import load_config
+from ollama_warmer.config import OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.questions import PLACEHOLDER
 
@@ -79,7 +80,9 @@ def test_shortest_file_has_generous_timeouts(tmp_path: Path) -> None:
         ("", "home_assistant: is missing\ntargets: is missing"),
         (
             "tokens = 1\n" + HEAD + TARGET,
-            ("tokens: is not a known key, allowed are agent, counts, home_assistant, targets"),
+            (
+                "tokens: is not a known key, allowed are agent, counts, home_assistant, ollama, targets"
+            ),
         ),
         (
             '[home_assistant]\nurl = "http://h"\nhots = "x"\n' + TARGET,
@@ -257,3 +260,46 @@ def test_readme_example_is_right(tmp_path: Path) -> None:
     config = load_config(write(tmp_path, "\n".join(spelled_out)))
     assert PLACEHOLDER in config.targets[1].confirm_text
     assert config.targets[1].text == "What time is it?"
+
+
+OLLAMA_TABLE = """
+[home_assistant]
+url = "http://house:8123"
+[ollama]
+{keys}
+[[targets]]
+name = "app"
+agent = "conversation.one"
+"""
+
+
+def test_ollama_table(tmp_path: Path) -> None:
+    """The model server has its own table, and nothing in it is needed."""
+    file = tmp_path / "home.toml"
+    file.write_text(OLLAMA_TABLE.format(keys=""))
+    assert load_config(file).ollama == OllamaConfig(url="http://127.0.0.1:11434")
+    keys = 'url = "http://gpu:11434"\nmodel = "qwen3:4b"\nnum_ctx = 16384\nkeep_alive = "-1"'
+    file.write_text(OLLAMA_TABLE.format(keys=f"{keys}\nthink = false"))
+    assert load_config(file).ollama == OllamaConfig(
+        url="http://gpu:11434", model="qwen3:4b", num_ctx=16_384, keep_alive="-1", think=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("num_ctx = 0", "ollama.num_ctx: has to be a whole number of tokens above 0"),
+        ("num_ctx = true", "ollama.num_ctx: has to be a whole number"),
+        ('keep_alive = "soon"', "ollama.keep_alive: has to be seconds such as 300"),
+        ("keep_alive = -2", "ollama.keep_alive: has to be seconds"),
+        ('think = "hard"', "ollama.think: is not known, allowed are low, medium, high"),
+        ('url = "gpu:11434"', "ollama.url: is not an address with http or https"),
+        ('modell = "x"', "ollama.modell: is not a known key"),
+    ],
+)
+def test_ollama_table_mistakes(tmp_path: Path, keys: str, says: str) -> None:
+    """Each mistake is named with its key."""
+    file = tmp_path / "home.toml"
+    file.write_text(OLLAMA_TABLE.format(keys=keys))
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        load_config(file)

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 import pytest
 
-from ollama_warmer import cli
 from ollama_warmer.cli import main
+from ollama_warmer.commands.shared import warn_of_http
 from ollama_warmer.config import Target, load_config
 from ollama_warmer.discover import Assistant, Findings, Satellite
 from ollama_warmer.discover_file import describe
@@ -473,7 +473,7 @@ async def test_token_file_and_refused_token(
 )
 def test_http_to_another_machine(url: str, warned: int, capsys: pytest.CaptureFixture[str]) -> None:
     """A token in clear text is warned about, but not one that stays in the machine."""
-    cli._warn_of_http(url)
+    warn_of_http(url)
 
     assert capsys.readouterr().err.count("is not encrypted, whoever listens") == warned
 

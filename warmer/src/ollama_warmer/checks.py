@@ -133,6 +133,29 @@ def seconds(value: object) -> float:
     return float(value)
 
 
+def tokens(value: object) -> int:
+    """Check for a number of tokens above zero."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise vol.Invalid("has to be a whole number of tokens above 0, such as 16384")
+    return value
+
+
+def keep_alive(value: object) -> int | str:
+    """Check for what Ollama takes as keep_alive: seconds, or a span with its unit."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= -1:
+        return value
+    if isinstance(value, str) and re.fullmatch(r"-1|(\d+(\.\d+)?(ms|s|m|h))+", value.strip()):
+        return value.strip()
+    raise vol.Invalid('has to be seconds such as 300, a span such as "5m", or -1 for ever')
+
+
+def think(value: object) -> bool | str:
+    """Check for what Ollama takes as think: true, false or a level."""
+    if isinstance(value, bool):
+        return value
+    return one_of(("low", "medium", "high"))(value)
+
+
 def web_address(value: object) -> str:
     """Check for scheme, host and port of a web address; return it without a slash at the end."""
     checked = text(value)

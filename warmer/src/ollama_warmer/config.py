@@ -20,6 +20,7 @@ START_TIMEOUT = 300.0
 ANSWER_TIMEOUT = 1200.0
 
 UNIT = "ollama"
+OLLAMA_URL = "http://127.0.0.1:11434"
 
 
 class CountsSource(StrEnum):
@@ -47,6 +48,13 @@ _TARGET = {
     vol.Optional("text"): checks.text,
     vol.Optional("confirm_text"): checks.new_question,
 }
+_OLLAMA = {
+    vol.Optional("url", default=OLLAMA_URL): checks.web_address,
+    vol.Optional("model"): checks.identifier,
+    vol.Optional("num_ctx"): checks.tokens,
+    vol.Optional("keep_alive"): checks.keep_alive,
+    vol.Optional("think"): checks.think,
+}
 _COUNTS = {
     vol.Optional("source", default=CountsSource.AUTO.value): checks.one_of(CountsSource),
     vol.Optional("path"): checks.file_path,
@@ -66,6 +74,7 @@ _FILE = vol.Schema(
         {
             vol.Required("home_assistant"): checks.table(_HOME_ASSISTANT),
             vol.Optional("agent"): checks.identifier,
+            vol.Optional("ollama"): checks.table(_OLLAMA),
             vol.Optional("counts", default=dict): checks.table(_COUNTS),
             vol.Required("targets"): vol.All(checks.tables, [checks.table(_TARGET)]),
         }
@@ -86,6 +95,25 @@ class HomeAssistantConfig:
     url: str
     start_timeout: float = START_TIMEOUT
     answer_timeout: float = ANSWER_TIMEOUT
+
+
+@dataclass(frozen=True, kw_only=True)
+class OllamaConfig:
+    """The model server, and what the agent asks it with: Home Assistant tells that to nobody.
+
+    Attributes:
+        url: Its web address, without a path.
+        model: The agent's model, with its tag.
+        num_ctx: The agent's context window in tokens; none for the server's own.
+        keep_alive: Seconds, or a span such as `5m`, as Ollama takes it; -1 for ever.
+        think: Whether the agent lets the model think, or how much.
+    """
+
+    url: str = OLLAMA_URL
+    model: str | None = None
+    num_ctx: int | None = None
+    keep_alive: int | str | None = None
+    think: bool | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +161,7 @@ class Config:
     """What the configuration file says."""
 
     home_assistant: HomeAssistantConfig
+    ollama: OllamaConfig | None = None
     counts: CountsConfig = CountsConfig()
     targets: tuple[Target, ...]
 
@@ -197,6 +226,7 @@ def _build(checked: dict[str, Any]) -> Config:
         raise vol.MultipleInvalid(mistakes)
     return Config(
         home_assistant=HomeAssistantConfig(**checked["home_assistant"]),
+        ollama=OllamaConfig(**checked["ollama"]) if "ollama" in checked else None,
         counts=CountsConfig(
             **checked["counts"] | {"source": CountsSource(checked["counts"]["source"])}
         ),

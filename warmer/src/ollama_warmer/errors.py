@@ -69,3 +69,30 @@ class CommandFailed(WarmerError):
         super().__init__(f"Home Assistant refused the command: {message} ({code})")
         self.code = code
         self.message = message
+
+
+class OllamaError(WarmerError):
+    """Something went wrong between this program and Ollama."""
+
+
+class CannotConnectOllama(OllamaError):
+    """Nothing answers at the address, or it went silent in the middle."""
+
+
+class NotOllama(OllamaError):
+    """Something answers there, but not as Ollama does."""
+
+
+class RefusedByOllama(OllamaError):
+    """Ollama answered with an error.
+
+    Attributes:
+        status: The HTTP status; 200 if the error came inside an answer.
+        message: Ollama's words, safe to show.
+    """
+
+    def __init__(self, url: str, status: int, message: str) -> None:
+        """Keep both, because callers decide by them."""
+        super().__init__(f"Ollama at {url} answered with an error: {message} (HTTP {status})")
+        self.status = status
+        self.message = message

@@ -1,0 +1,79 @@
+"""`ollama-warmer warm`: one round."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from ollama_warmer.commands.shared import FILE, warn_of_http
+from ollama_warmer.config import Config, Target, load_config
+from ollama_warmer.credentials import Token, load_token
+from ollama_warmer.dry_run import exit_code, plan, plan_as_json, print_plan
+from ollama_warmer.errors import ExitCode, WarmerError
+from ollama_warmer.report import as_json, print_table
+from ollama_warmer.rounds import run_round
+
+
+@click.command()
+@click.option("--config", "config_file", type=FILE, required=True, help="Configuration (TOML).")
+@click.option("--token-file", type=FILE, help="File with a long-lived access token.")
+@click.option("--target", "names", multiple=True, help="Only this target; may be given again.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--dry-run", is_flag=True, help="Show what would be asked where, and ask nothing.")
+@click.pass_context
+def warm(  # noqa: PLR0913 - one for each option
+    context: click.Context,
+    *,
+    config_file: Path,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    json_wanted: bool,
+    dry_run: bool,
+) -> None:
+    """Ask every target a question, then confirm with another that its prompt is warm.
+
+    The token comes from --token-file, else from systemd's credential ha-token, else from the
+    variable HA_TOKEN.
+
+    With --dry-run Home Assistant is asked only whether it has the agents and devices.
+
+    Exit codes: 0 all warm; 1 something cold, partly warm, unknown or failed; 2 wrong
+    configuration; 3 Home Assistant cannot be reached; 4 it refused the token.
+    """
+    try:
+        config = load_config(config_file)
+        targets = config.select(names)
+        token = load_token(token_file, os.environ)
+        warn_of_http(config.home_assistant.url)
+        act = _show_plan if dry_run else _warm
+        code = act(config, token, targets, json_wanted=json_wanted)
+    except WarmerError as err:
+        click.echo(f"Error: {err}", err=True)
+        code = err.exit_code
+    context.exit(code)
+
+
+def _show_plan(
+    config: Config, token: Token, targets: tuple[Target, ...], *, json_wanted: bool
+) -> ExitCode:
+    plans = asyncio.run(plan(config, token, targets))
+    if json_wanted:
+        click.echo(plan_as_json(plans))
+    else:
+        print_plan(plans, Console())
+    return exit_code(plans)
+
+
+def _warm(
+    config: Config, token: Token, targets: tuple[Target, ...], *, json_wanted: bool
+) -> ExitCode:
+    outcome = asyncio.run(run_round(config, token, targets))
+    if json_wanted:
+        click.echo(as_json(outcome))
+    else:
+        print_table(outcome, Console())
+    if outcome.stopped is not None:
+        click.echo(f"Error: {outcome.stopped}", err=True)
+    return outcome.exit_code
