@@ -37,6 +37,23 @@ class Step:
     seconds: float
 
 
+class Observer:
+    """Is told what a round does; a base whose methods do nothing.
+
+    What a method raises ends the round, except that `ready` may raise a WarmerError: that fails
+    the target.
+    """
+
+    async def ready(self, target: Target) -> None:
+        """Return when a question may be sent, for example when nobody talks any more."""
+
+    def asking(self, target: Target, step: str) -> None:
+        """Take note that a question is being sent."""
+
+    def answered(self, target: Target, step: Step) -> None:
+        """Take note of an answer, with its counts."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TargetResult:
     """How one target stands after its round.
@@ -81,11 +98,19 @@ class Round:
         return ExitCode.ALL_WARM if self.verdict is Verdict.WARM else ExitCode.NOT_ALL_WARM
 
 
-async def run_round(config: Config, token: Token, targets: Sequence[Target]) -> Round:
+async def run_round(
+    config: Config, token: Token, targets: Sequence[Target], *, observer: Observer | None = None
+) -> Round:
     """Warm the targets one after the other, because they share one model server.
 
     No question is sent twice: a server goes on with a question whose asker has left, and a second
     one would only wait behind it. After a lost connection the next target is asked on a new one.
+
+    Args:
+        config: Where Home Assistant is and where counts come from.
+        token: The access token.
+        targets: What to warm, in this order.
+        observer: Is told of each question, and waited for before it.
 
     Raises:
         CannotConnect: Home Assistant cannot be reached, before any target was asked.
@@ -94,11 +119,15 @@ async def run_round(config: Config, token: Token, targets: Sequence[Target]) -> 
     """
     async with following(config.counts) as log:
         meter = _Meter(source=config.counts.source, log=log)
-        return await _run_round(config, token, targets, meter)
+        return await _run_round(config, token, targets, meter, observer or Observer())
 
 
 async def _run_round(
-    config: Config, token: Token, targets: Sequence[Target], meter: "_Meter"
+    config: Config,
+    token: Token,
+    targets: Sequence[Target],
+    meter: "_Meter",
+    observer: Observer,
 ) -> Round:
     results: list[TargetResult] = []
     server = config.home_assistant
@@ -106,7 +135,9 @@ async def _run_round(
         while len(results) < len(targets):
             async with connect(server.url, token) as home:
                 await home.wait_until_running(server.start_timeout)
-                asker = _Asker(home=home, meter=meter, within=server.answer_timeout)
+                asker = _Asker(
+                    home=home, meter=meter, within=server.answer_timeout, observer=observer
+                )
                 house = await _look_around(home)
                 for target in targets[len(results) :]:
                     results.append(await _warm(asker, house, target))
@@ -156,6 +187,7 @@ class _Asker:
     home: HomeAssistant
     meter: _Meter
     within: float
+    observer: Observer
 
     async def ask(self, target: Target, step: str, text: str) -> Step:
         """Return the step of a question that was answered; raise a WarmerError otherwise."""
@@ -168,7 +200,9 @@ class _Asker:
             # A conversation of its own, or the second question would replay the first.
             conversation_id=f"{CONVERSATION}{secrets.token_hex(8)}",
         )
+        await self.observer.ready(target)
         await self.meter.begin()
+        self.observer.asking(target, step)
         asked = clock()
         reply = await self.home.process(question, self.within)
         seconds = clock() - asked
@@ -178,7 +212,9 @@ class _Asker:
                 f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
                 "Assistant's log"
             )
-        return Step(step=step, counts=await self.meter.read(reply.response), seconds=seconds)
+        done = Step(step=step, counts=await self.meter.read(reply.response), seconds=seconds)
+        self.observer.answered(target, done)
+        return done
 
 
 @dataclass(frozen=True, kw_only=True)
