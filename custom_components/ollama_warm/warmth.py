@@ -11,6 +11,7 @@ from typing import Any
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.const import (
     ATTR_DOMAIN,
+    EVENT_CORE_CONFIG_UPDATE,
     EVENT_SERVICE_REGISTERED,
     EVENT_SERVICE_REMOVED,
     EVENT_STATE_CHANGED,
@@ -18,6 +19,7 @@ from homeassistant.const import (
 from homeassistant.core import (
     CALLBACK_TYPE,
     CoreState,
+    Event,
     EventStateChangedData,
     HomeAssistant,
     callback,
@@ -86,9 +88,10 @@ class Warmth:
             bus.async_listen(EVENT_SERVICE_REGISTERED, self.async_soon, event_filter=_is_script),
             bus.async_listen(EVENT_SERVICE_REMOVED, self.async_soon, event_filter=_is_script),
             bus.async_listen(EVENT_STATE_CHANGED, self.async_soon, event_filter=_comes_or_goes),
+            bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._home_changed),
             *self._intervals(),
         ]
-        self._at_midnight()
+        self._await_midnight()
 
     @callback
     def async_stop(self) -> None:
@@ -234,10 +237,21 @@ class Warmth:
         return warm
 
     @callback
-    def _at_midnight(self, _now: datetime | None = None) -> None:
-        """Wait for the next local midnight, also where the clocks skip it, and warm then."""
-        if _now is not None:
-            self.async_soon()
+    def _home_changed(self, _event: Event) -> None:
+        """Wait for the new time zone's midnight, and warm: a prompt may name place or language."""
+        self._stop_midnight()
+        self._await_midnight()
+        self.async_soon()
+
+    @callback
+    def _at_midnight(self, _now: datetime) -> None:
+        """Warm, and wait for the next one."""
+        self.async_soon()
+        self._await_midnight()
+
+    @callback
+    def _await_midnight(self) -> None:
+        """Wait for the next local midnight, also where the clocks skip it."""
         tomorrow = dt_util.now().date() + timedelta(days=1)
         midnight = dt_util.as_utc(dt_util.start_of_local_day(tomorrow))
         self._stop_midnight = async_track_point_in_utc_time(

@@ -14,6 +14,7 @@ from homeassistant.setup import async_setup_component
 
 from .house import House, add_server, build_house
 from .server import Ollama
+from .zoo import Zoo
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +26,26 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Generator[Ollama]:
     yield server
     pytest_socket.enable_socket()
     server.close()
+
+
+@pytest.fixture(scope="session")
+def all_models(tmp_path_factory: pytest.TempPathFactory) -> Generator[Zoo]:
+    """Run one stand-in with a model of every kind."""
+    pytest_socket.enable_socket()
+    server = Zoo(tmp_path_factory.mktemp("zoo"))
+    server.start()
+    yield server
+    pytest_socket.enable_socket()
+    server.close()
+
+
+@pytest.fixture
+async def zoo(all_models: Zoo) -> Zoo:
+    """Return the stand-in with a model of every kind, as at the beginning: none is loaded."""
+    all_models.forget()
+    for model in all_models.stand_in.models:
+        await all_models.run(all_models.stand_in.unload(model.name))
+    return all_models
 
 
 @pytest.fixture

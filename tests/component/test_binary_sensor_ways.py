@@ -1,9 +1,6 @@
 """That every kind of model is shown as warm once it is, in whichever way it was warmed."""
 
-from collections.abc import Generator
-
 import pytest
-import pytest_socket
 
 from homeassistant.const import STATE_ON, STATE_UNKNOWN
 
@@ -12,21 +9,10 @@ from .shown import shown, warm
 from .zoo import KINDS, Path_, Zoo, set_up
 
 
-@pytest.fixture(scope="module")
-def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Generator[Zoo]:
-    """Run one server with all models."""
-    pytest_socket.enable_socket()
-    server = Zoo(tmp_path_factory.mktemp("zoo"))
-    server.start()
-    yield server
-    pytest_socket.enable_socket()
-    server.close()
-
-
 @pytest.mark.parametrize(("memory", "path"), KINDS)
-async def test_after_a_warm_up(house: House, ollama: Zoo, memory: str, path: Path_) -> None:
+async def test_after_a_warm_up(house: House, zoo: Zoo, memory: str, path: Path_) -> None:
     """It is confirmed, and so is the first question in any room."""
-    entry = await set_up(house, ollama, f"{memory}-{path}")
+    entry = await set_up(house, zoo, f"{memory}-{path}")
     assert warm(house.hass) == STATE_UNKNOWN
     for _ in range(2):
         await entry.runtime_data.warmth.async_warm("agent")

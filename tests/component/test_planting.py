@@ -1,11 +1,8 @@
 """A checkpoint in front of a person's question, and agents that are gone."""
 
-from collections.abc import Generator
 from typing import Any
 
 from freezegun.api import FrozenDateTimeFactory
-import pytest
-import pytest_socket
 
 from homeassistant.config_entries import ConfigEntry
 from tests.rig.ollama import Fault, FaultKind
@@ -17,20 +14,8 @@ from .zoo import RECURRENT, Zoo, set_up
 STORED = "ollama_warm.server"
 
 
-@pytest.fixture(scope="module")
-def zoo(tmp_path_factory: pytest.TempPathFactory) -> Generator[Zoo]:
-    """Run one server with all models."""
-    pytest_socket.enable_socket()
-    server = Zoo(tmp_path_factory.mktemp("zoo"))
-    server.start()
-    yield server
-    pytest_socket.enable_socket()
-    server.close()
-
-
 async def warmed(house: House, zoo: Zoo) -> ConfigEntry:
     """Set up an agent with a model that needs checkpoints, and warm it."""
-    zoo.forget()
     entry = await set_up(house, zoo, RECURRENT)
     await entry.runtime_data.warm_ups["agent"].async_warm("en")
     zoo.records.clear()

@@ -253,6 +253,22 @@ async def test_midnight(  # noqa: PLR0913, PLR0917 (fixtures)
         assert await watch.count(house.hass, freezer) == 1
 
 
+async def test_another_time_zone(
+    house: House, ollama: Ollama, watch: Watch, freezer: FrozenDateTimeFactory
+) -> None:
+    """Agents are warmed when it is chosen, and at its midnight instead of the old one."""
+    await house.hass.config.async_update(time_zone="Europe/Paris")
+    freezer.move_to("2026-06-10 12:00")
+    await house.set_up(add_server(house.hass, ollama.url, auto_warm=True))
+    assert await watch.count(house.hass, freezer) == 1
+    await house.hass.config.async_update(time_zone="America/New_York")
+    assert await watch.count(house.hass, freezer) == 1
+    for moment, count in (("2026-06-10 22:00:02", 0), ("2026-06-11 04:00:02", 1)):
+        freezer.move_to(moment)
+        await later(house.hass, freezer, 0)
+        assert await watch.count(house.hass, freezer) == count
+
+
 async def test_the_entry_is_unloaded(
     quiet: House, entry: ConfigEntry, watch: Watch, freezer: FrozenDateTimeFactory
 ) -> None:

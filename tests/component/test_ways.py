@@ -1,12 +1,10 @@
 """Warm-ups of all kinds of models, each read and counted by llama.cpp."""
 
-from collections.abc import Generator
 from typing import Any
 from unittest.mock import patch
 
 from freezegun.api import FrozenDateTimeFactory
 import pytest
-import pytest_socket
 
 from custom_components.ollama_warm.api import CannotConnectError, Counts, OllamaClient
 from custom_components.ollama_warm.ping import Way
@@ -28,24 +26,10 @@ NOTHING_CACHED = Counts(
 MLX = {"details": {"format": "safetensors"}}
 
 
-@pytest.fixture(scope="module")
-def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Generator[Zoo]:
-    """Run one server with all models."""
-    pytest_socket.enable_socket()
-    server = Zoo(tmp_path_factory.mktemp("zoo"))
-    server.start()
-    yield server
-    pytest_socket.enable_socket()
-    server.close()
-
-
 @pytest.fixture
-async def ollama(stand_in: Zoo) -> Zoo:
-    """Return the server as at the beginning, with no model loaded."""
-    stand_in.forget()
-    for model in stand_in.stand_in.models:
-        await stand_in.run(stand_in.stand_in.unload(model.name))
-    return stand_in
+def ollama(zoo: Zoo) -> Zoo:
+    """Return the server with all models."""
+    return zoo
 
 
 def warm_up_of(entry: ConfigEntry) -> WarmUp:
