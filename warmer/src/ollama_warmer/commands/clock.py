@@ -1,0 +1,163 @@
+"""`ollama-warmer clock`: what a moving time costs in four places of a prompt."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+import json
+import os
+from pathlib import Path
+import sys
+from typing import Any
+
+from aiohttp import ClientSession
+import click
+from rich.console import Console
+import voluptuous as vol
+
+from ollama_warmer import checks
+from ollama_warmer.commands.shared import FILE, warn_of_http
+from ollama_warmer.config import Config, OllamaConfig, load_config
+from ollama_warmer.credentials import load_token
+from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.lab.clock import Clock, House, Outcome, demonstrate
+from ollama_warmer.lab.clock_options import Production, production
+from ollama_warmer.lab.clock_prompt import Prompt, demonstration, from_file
+from ollama_warmer.lab.clock_report import as_object, print_placed, print_restored
+from ollama_warmer.ollama import Ollama
+
+
+@click.command()
+@click.option("--config", "config_file", type=FILE, help="Configuration (TOML) of the house.")
+@click.option("--token-file", type=FILE, help="File with a long-lived access token.")
+@click.option("--url", help="Web address of Ollama, instead of the configuration's.")
+@click.option("--model", help="Model, instead of the configuration's.")
+@click.option("--num-ctx", type=int, help="The agent's window, if the configuration has none.")
+@click.option("--prompt-file", type=FILE, help="System text, instead of a demonstration house's.")
+@click.option("--yes", is_flag=True, help="Do not ask before the model is kept busy.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--report", type=FILE, help="Write a page with figures to this file, too.")
+@click.pass_context
+def clock(  # noqa: PLR0913 - one for each option
+    context: click.Context,
+    *,
+    config_file: Path | None,
+    token_file: Path | None,
+    url: str | None,
+    model: str | None,
+    num_ctx: int | None,
+    prompt_file: Path | None,
+    yes: bool,
+    json_wanted: bool,
+    report: Path | None,
+) -> None:
+    """Show what a moving time costs at the top of a prompt, at its end, in the question, in a tool.
+
+    Asks the model three questions for each place and counts the tokens that are re-read. The time
+    is moved on from question to question, no tool is run, and the options are those of the agent.
+    Meanwhile the questions of the house wait. With --config the agent's prompt is warmed again at
+    the end and confirmed; without, it is not.
+
+    Exit codes: 0 measured, and warm again; 1 something is unknown, failed or not warm again; 2
+    wrong option or configuration; 3 Home Assistant cannot be reached; 4 it refused the token.
+    """
+    try:
+        config = None if config_file is None else load_config(config_file)
+        ollama = _ollama_options(config, url, model, num_ctx)
+        prompt = demonstration() if prompt_file is None else from_file(prompt_file)
+        house = None if config is None else _house(config, token_file)
+        options = asyncio.run(_look(ollama, house))
+        _confirm(ollama, options, yes=yes)
+        outcome, run = asyncio.run(_run(ollama, options, prompt, house))
+        _show(outcome, run, json_wanted=json_wanted)
+        if report is not None:
+            # Drawing needs a library that only those who want a page have.
+            from ollama_warmer.pages import write_clock_page  # noqa: PLC0415 - as said above
+
+            write_clock_page(report, run)
+        code = outcome.exit_code
+    except WarmerError as err:
+        click.echo(f"Error: {err}", err=True)
+        code = err.exit_code
+    context.exit(code)
+
+
+def _ollama_options(
+    config: Config | None, url: str | None, model: str | None, num_ctx: int | None
+) -> OllamaConfig:
+    """Return the configuration's table with what the options say in its place."""
+    found = (config and config.ollama) or OllamaConfig()
+    option = "--url"
+    try:
+        if url is not None:
+            found = replace(found, url=checks.web_address(url))
+        option = "--model"
+        if model is not None:
+            found = replace(found, model=checks.identifier(model))
+        option = "--num-ctx"
+        if num_ctx is not None:
+            found = replace(found, num_ctx=checks.tokens(num_ctx))
+    except vol.Invalid as err:
+        raise ConfigError(f"{option} {err.msg}") from err
+    return found
+
+
+def _house(config: Config, token_file: Path | None) -> House:
+    token = load_token(token_file, os.environ)
+    warn_of_http(config.home_assistant.url)
+    return House(config=config, token=token)
+
+
+async def _look(ollama: OllamaConfig, house: House | None) -> Production:
+    """Find out all that could go wrong before anything is replaced."""
+    if house is not None:
+        await house.check()
+    async with ClientSession() as session:
+        return await production(Ollama(session, ollama.url), ollama, datetime.now(UTC))
+
+
+def _confirm(ollama: OllamaConfig, options: Production, *, yes: bool) -> None:
+    if yes:
+        return
+    if not _on_a_terminal():
+        raise ConfigError(
+            f"This keeps {options.model} at {ollama.url} busy, and the questions of the house "
+            "wait: add --yes if that is meant"
+        )
+    click.confirm(
+        f"This keeps {options.model} at {ollama.url} busy with about 25 calls, of which some read "
+        "the whole prompt, and the questions of the house wait meanwhile. Go on?",
+        abort=True,
+        err=True,
+    )
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+async def _run(
+    ollama: OllamaConfig, options: Production, prompt: Prompt, house: House | None
+) -> tuple[Outcome, dict[str, Any]]:
+    at = datetime.now(UTC).astimezone()
+    with Console(stderr=True).status("") as status:
+        async with ClientSession() as session:
+            lab = Clock(
+                ollama=Ollama(session, ollama.url),
+                production=options,
+                prompt=prompt if options.takes_tools else replace(prompt, tools=()),
+                watch=status.update,
+            )
+            outcome = await demonstrate(lab, house, at)
+    return outcome, as_object(lab, outcome, at)
+
+
+def _show(outcome: Outcome, run: dict[str, Any], *, json_wanted: bool) -> None:
+    if json_wanted:
+        click.echo(json.dumps(run, ensure_ascii=False, indent=2))
+    elif outcome.placed:
+        print_placed(outcome.placed, Console())
+    print_restored(outcome, Console(stderr=json_wanted))
+    for err in outcome.errors:
+        click.echo(f"Error: {err}", err=True)
+    if outcome.interrupted:
+        click.echo("Error: interrupted, not everything was measured", err=True)
