@@ -2,7 +2,9 @@
 
 import click
 
+from ollama_warmer.commands.clock import clock
 from ollama_warmer.commands.discover import discover
+from ollama_warmer.commands.status import status
 from ollama_warmer.commands.warm import warm
 
 
@@ -12,5 +14,5 @@ def main() -> None:
     """Keep the prompt of a Home Assistant conversation agent warm, and prove it."""
 
 
-for command in (discover, warm):
+for command in (clock, discover, status, warm):
     main.add_command(command)

@@ -64,6 +64,10 @@ def unreached(targets: Sequence[Target], err: WarmerError) -> Round:
     return Round(results=tuple(results), stopped=err)
 
 
+class StateError(ConfigError):
+    """The state file is there and cannot be used; the text says why."""
+
+
 class StateFile:
     """The last rounds, on disk.
 
@@ -87,16 +91,29 @@ class StateFile:
         """
         rounds: list[dict[str, Any]] = []
         try:
-            rounds = self._read()
-        except DamagedError as err:
-            self._warn(f"The state file {self.path} is damaged: {err}. It is not used")
-        except NewerError as err:
-            self._warn(self._newer(err))
-        except OSError as err:
-            self._warn(f"The state file {self.path} cannot be read: {_why(err)}")
+            rounds = self.read()["rounds"]
+        except StateError as err:
+            self._warn(str(err))
         else:
             self.problem = None
         return {"version": VERSION, "rounds": (rounds + self._unwritten)[-self._kept :]}
+
+    def read(self) -> dict[str, Any]:
+        """Return what is on disk, like `load`, for whoever has to know that it cannot be used.
+
+        Raises:
+            StateError: It is damaged, of a later release, or cannot be read.
+        """
+        try:
+            return {"version": VERSION, "rounds": self._read()}
+        except DamagedError as err:
+            raise StateError(
+                f"The state file {self.path} is damaged: {err}. The next round puts it aside"
+            ) from err
+        except NewerError as err:
+            raise StateError(self._newer(err)) from err
+        except OSError as err:
+            raise StateError(f"The state file {self.path} cannot be read: {_why(err)}") from err
 
     def add(self, outcome: Round, *, at: datetime, occasion: str, seconds: float) -> None:
         """Add a round to the file; in the place of a damaged file, which is put aside.

@@ -11,7 +11,7 @@ from ollama_warmer.verdicts import Verdict
 VERSION = 1
 # A machine without a clock of its own starts in 1970; the ends of the calendar cannot be shown in
 # every time zone.
-_YEARS = range(1970, 9999)
+_YEARS = range(1970, 9000)
 _LONGEST = 1e9
 
 
@@ -60,6 +60,17 @@ def _count(value: object) -> object:
     raise vol.Invalid("is no count")
 
 
+def _text(value: object) -> object:
+    if not isinstance(value, str):
+        raise vol.Invalid("is no text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as err:
+        # JSON can hold half of a character, which nothing can print.
+        raise vol.Invalid("is no text") from err
+    return value
+
+
 def _moment(value: object) -> object:
     if not isinstance(value, str):
         raise vol.Invalid("is no time")
@@ -79,23 +90,23 @@ def _objects(keys: dict[str, object]) -> list[vol.Schema]:
 
 _VERDICT = vol.In([str(verdict) for verdict in Verdict])
 _STEP: dict[str, object] = {
-    "step": str,
+    "step": _text,
     "prompt": _count,
     "cached": _count,
     "re_read": _count,
     "seconds": _number,
 }
 _TARGET: dict[str, object] = {
-    "name": str,
-    "agent": str,
-    "device": vol.Any(str, None),
+    "name": _text,
+    "agent": _text,
+    "device": vol.Any(None, _text),
     "verdict": _VERDICT,
-    "reason": str,
+    "reason": _text,
     "steps": _objects(_STEP),
 }
 _ROUND: dict[str, object] = {
     "at": _moment,
-    "occasion": str,
+    "occasion": _text,
     "seconds": _number,
     "verdict": _VERDICT,
     "targets": _objects(_TARGET),
