@@ -22,10 +22,9 @@ from ollama_warmer.rounds import Round, TargetResult, run_round
 from ollama_warmer.words import printable
 
 SAMPLES = 3
-# A token of ordinary text has three to four characters; a prompt that seems to have twice as many
-# was cut.
-_LONGEST_TOKEN = 7
-# Ollama before 0.30 cuts a prompt that is too long without a word, to about its window.
+# A token of such texts has three to five characters. Ollama cuts a prompt that is too long without
+# a word, to its window or to half of it: by these two a cut one is known.
+_LONGEST_TOKEN = 6
 _FULL = 0.95
 
 Watch = Callable[[str], None]
