@@ -1,18 +1,35 @@
 """The command `ollama-warmer`."""
 
+from importlib import import_module
+
 import click
 
-from ollama_warmer.commands.clock import clock
-from ollama_warmer.commands.discover import discover
-from ollama_warmer.commands.status import status
-from ollama_warmer.commands.warm import warm
+# Each is the function of this name in `ollama_warmer.commands`, in the module of this name.
+_COMMANDS = ("clock", "discover", "doctor", "run", "status", "warm")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Imports a command when it is asked for: a service must not carry what the others need."""
+
+    # Python 3.11 has no @override.
+    def list_commands(self, ctx: click.Context) -> list[str]:  # type: ignore[explicit-override]
+        """Return their names."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(  # type: ignore[explicit-override] # as above
+        self, ctx: click.Context, cmd_name: str
+    ) -> click.Command | None:
+        """Return a command; none if there is none of this name."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"ollama_warmer.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ollama-warmer", prog_name="ollama-warmer")
 def main() -> None:
     """Keep the prompt of a Home Assistant conversation agent warm, and prove it."""
-
-
-for command in (clock, discover, status, warm):
-    main.add_command(command)

@@ -10,6 +10,8 @@ from typing import Any
 import voluptuous as vol
 
 from ollama_warmer import checks
+from ollama_warmer.daemon import settings as run_settings
+from ollama_warmer.daemon.settings import DEFAULT as DEFAULT_RUN, RunConfig
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.questions import PLACEHOLDER, default_questions
 from ollama_warmer.words import listing
@@ -76,6 +78,7 @@ _FILE = vol.Schema(
             vol.Optional("agent"): checks.identifier,
             vol.Optional("ollama"): checks.table(_OLLAMA),
             vol.Optional("counts", default=dict): checks.table(_COUNTS),
+            vol.Optional("run", default=dict): run_settings.table,
             vol.Required("targets"): vol.All(checks.tables, [checks.table(_TARGET)]),
         }
     )
@@ -163,6 +166,7 @@ class Config:
     home_assistant: HomeAssistantConfig
     ollama: OllamaConfig | None = None
     counts: CountsConfig = CountsConfig()
+    run: RunConfig = DEFAULT_RUN
     targets: tuple[Target, ...]
 
     def select(self, names: Sequence[str]) -> tuple[Target, ...]:
@@ -230,6 +234,7 @@ def _build(checked: dict[str, Any]) -> Config:
         counts=CountsConfig(
             **checked["counts"] | {"source": CountsSource(checked["counts"]["source"])}
         ),
+        run=run_settings.build(checked["run"]),
         targets=tuple(targets),
     )
 

@@ -1,0 +1,67 @@
+"""Writes log lines to standard error, as the journal wants them."""
+
+from collections.abc import Mapping
+import logging
+import os
+from pathlib import PurePath
+import sys
+import traceback
+from typing import TextIO
+
+# Levels of syslog(3), by which the journal colours and filters.
+_PRIORITIES = ((logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6))
+_DEBUG = 7
+
+
+class _Lines(logging.Formatter):
+    """One record is one line or more, each with its priority if systemd reads them."""
+
+    def __init__(self, *, prefixed: bool) -> None:
+        super().__init__("%(message)s")
+        self._prefixed = prefixed
+
+    # Python 3.11 has no @override.
+    def format(self, record: logging.LogRecord) -> str:  # type: ignore[explicit-override]
+        """Return the lines, without a newline at the end."""
+        lines = [line for line in record.getMessage().splitlines() if line.strip()] or [""]
+        if record.exc_info is not None and record.exc_info[1] is not None:
+            lines.append(where(record.exc_info[1]))
+        if self._prefixed:
+            priority = next((it for least, it in _PRIORITIES if record.levelno >= least), _DEBUG)
+            lines = [f"<{priority}>{line}" for line in lines]
+        return "\n".join(lines)
+
+
+def set_up(stream: TextIO, environ: Mapping[str, str]) -> None:
+    """Send the log of this program, and warnings of its libraries, to a stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Lines(prefixed=_is_journal(stream, environ)))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("ollama_warmer").setLevel(logging.INFO)
+
+
+def where(err: BaseException) -> str:
+    """Return the kind of an exception and the lines of code that it came through.
+
+    Not its text: it may quote what somebody said.
+    """
+    frames = traceback.extract_tb(err.__traceback__)
+    places = (f"{PurePath(frame.filename).name}:{frame.lineno}" for frame in frames)
+    return f"{type(err).__name__} at {' > '.join(places)}"
+
+
+def _is_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Tell whether systemd reads the stream (systemd.exec(5), $JOURNAL_STREAM)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+def flush() -> None:
+    """Write what has not been written yet."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
