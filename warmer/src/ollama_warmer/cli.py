@@ -5,7 +5,7 @@ from importlib import import_module
 import click
 
 # Each is the function of this name in `ollama_warmer.commands`, in the module of this name.
-_COMMANDS = ("clock", "discover", "doctor", "run", "status", "warm")
+_COMMANDS = ("clock", "discover", "doctor", "probe", "run", "status", "warm")
 
 
 class _Commands(click.Group):

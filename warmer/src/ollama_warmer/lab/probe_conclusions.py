@@ -13,7 +13,7 @@ def conclude(record: Record) -> dict[str, Any]:
 
     Beside the published keys there are `group` (one of Group's), `batch` (tokens, or null),
     `reason` (why that group), `tables` (T1 to T7, or null if the run was disturbed) and `verdict`
-    (sentences, one on each line).
+    (sentences).
     """
     run = record.as_json()
     if record.disturbed:
@@ -22,5 +22,5 @@ def conclude(record: Record) -> dict[str, Any]:
         finding = group_of(costs_of(run["summary"]))
     run["tables"] = tables(run, group=finding.group.value, batch=finding.batch)
     run |= {"group": finding.group.value, "batch": finding.batch, "reason": finding.reason}
-    run["verdict"] = "\n".join(verdict(run, finding))
+    run["verdict"] = verdict(run, finding)
     return run

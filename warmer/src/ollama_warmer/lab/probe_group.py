@@ -25,8 +25,11 @@ class Group(StrEnum):
     """How a build comes back."""
 
     TRUNCATES = "truncates anywhere"
-    ONE_BATCH_BACK = "checkpoint one batch back"
-    BRANCH_POINTS = "snapshot at branch points"
+    """Or keeps a state so close to the question that it looks the same."""
+    ONE_BATCH_BACK = "one batch back"
+    """Goes on from a checkpoint a batch before the question."""
+    ONCE = "once per system prompt"
+    """Keeps a snapshot where prompts branch: the first branch on a text reads it all again."""
     NO_REUSE = "no reuse"
     UNKNOWN = "unknown"
 
@@ -102,7 +105,7 @@ def group_of(costs: Costs) -> Finding:
     seen = _Shares(whole - FEW, costs)
     if seen.first_whole == 1 and seen.later_warm >= _NEARLY_ALL:
         return Finding(
-            group=Group.BRANCH_POINTS,
+            group=Group.ONCE,
             reason=f"the first new conversation on a system text re-read {span(costs.first)} "
             f"tokens, as many as a cold one, and the later ones {span(costs.later)}",
         )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ollama_warmer.errors import OllamaError
+from ollama_warmer.errors import OllamaError, WarmerError
 from ollama_warmer.lab.probe_disturbance import FEW, found_in, overflows
 from ollama_warmer.lab.probe_plan import (
     ANCHOR,
@@ -114,7 +114,8 @@ class Probe:
 
         Raises:
             OllamaError: A call failed; what came before it is in the record.
-            WarmerError: Another model stays in memory, or the record cannot be saved.
+            WarmerError: Another model stays in memory, the model has a smaller window, or the
+                record cannot be saved.
         """
         in_use = False
         self._record.keep_whole_phases()
@@ -176,6 +177,13 @@ class Probe:
         await self._watch.settle()
         await self._ollama.chat(self._settings.body(WARM_UP))
         await self._watch.ready()
+        asked, context = self._settings.num_ctx, self._watch.context
+        # A larger one is what a runner gives that takes no notice of the option, as MLX's does.
+        if context is not None and context < asked:
+            raise WarmerError(
+                f"{self._settings.model} was loaded with a window of {context} tokens where "
+                f"{asked} were asked for: it has no more. Name {context} with --num-ctx"
+            )
 
     async def _take(
         self,

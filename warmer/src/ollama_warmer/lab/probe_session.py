@@ -1,7 +1,7 @@
 """One run of the probe from what somebody asked for to the file it leaves."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,6 @@ class Order:
     """What somebody asked for.
 
     Attributes:
-        model: The model's name.
         source: Where the system texts come from.
         num_ctx: The window in tokens.
         phases: The phases; those that they need come by themselves.
@@ -42,7 +41,6 @@ class Order:
         overwrite: Whether a file that is there may be overwritten.
     """
 
-    model: str
     source: SystemSource
     num_ctx: int = NUM_CTX
     phases: tuple[Phase, ...] = tuple(Phase)
@@ -210,8 +208,3 @@ def _keep_log(log: LogSlice, session: Session) -> None:
         raise WarmerError(
             f"{path}: cannot be written: {err.strerror}. The result itself is complete"
         ) from err
-
-
-def with_machine(session: Session, machine: str) -> Session:
-    """Return the session with other words for the machine."""
-    return replace(session, record=replace(session.record, machine=machine))

@@ -1,7 +1,7 @@
 """The seven tables T1 to T7 of the published notebook, from a run's JSON object alone.
 
-A range is `[least, most]`; it is None if any of its counts is unknown or there is none of them.
-Times are milliseconds, everything else tokens.
+Each is `{"title", "rows": [objects]}`. A range is `[least, most]`, and None if one of its counts is
+unknown. Times are milliseconds, everything else tokens. Calls that were not made have no row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,98 +18,92 @@ def tables(run: Mapping[str, Any], *, group: str, batch: int | None) -> Json | N
     """Return the tables by name; None for a run that was disturbed, in which nothing is counted.
 
     Args:
-        run: The object; phases and calls may be missing, and are None in the tables.
+        run: The object; phases and calls may be missing.
         group: The group that the counts show.
         batch: The batch that they show.
     """
     if run["disturbed"]:
         return None
     summary = run["summary"]
+    kind = {"memory": run["memory"], "runner": run["runner"], "group": group, "batch": batch}
     return {
-        "T1": new_conversations(summary),
-        "T2": one_row(run),
-        "T3": first_divergence(summary),
-        "T4": several_conversations(summary),
-        "T5": retry(summary),
-        "T6": sweep(run),
-        "T7": {
-            "memory": run["memory"],
-            "runner": run["runner"],
-            "group": group,
-            "batch": batch,
-        },
+        "T1": _table("What a new conversation costs", new_conversations(summary)),
+        "T2": _table("The build", the_build(summary)),
+        "T3": _table("The first divergence on a system text", first_divergence(summary)),
+        "T4": _table("Two users, and several branches", several_conversations(summary)),
+        "T5": _table("The call after an abandoned one", retry(summary)),
+        "T6": _table("The length of the prompt", sweep(run)),
+        "T7": _table("Memory, runner and group", [kind]),
     }
 
 
-def new_conversations(summary: Mapping[str, Any]) -> Json:
-    """Return T1: what a new conversation costs, the first on its system text and the later ones."""
-    rows = {kind: _rows(summary, kind) for kind in (Kind.COLD, Kind.FIRST_NEW, Kind.LATER_NEW)}
-    return {
-        "cold": _cost(rows[Kind.COLD]),
-        "first": _cost(rows[Kind.FIRST_NEW]),
-        "later": _cost(rows[Kind.LATER_NEW]),
-        "newConversations": len(rows[Kind.FIRST_NEW]) + len(rows[Kind.LATER_NEW]),
-    }
+def _table(title: str, rows: Sequence[Json]) -> Json:
+    return {"title": title, "rows": list(rows)}
 
 
-def _cost(rows: Sequence[Row]) -> Json:
-    return {
-        "calls": len(rows),
-        "cached": span_of(row["cached"] for row in rows),
-        "reRead": span_of(re_read(row) for row in rows),
-        "prefillMs": span_of(row["prefillMs"] for row in rows),
-    }
+def new_conversations(summary: Mapping[str, Any]) -> list[Json]:
+    """Return T1: cold requests, first new conversations on a system text, and later ones."""
+    kinds = (("cold", Kind.COLD), ("first new", Kind.FIRST_NEW), ("later new", Kind.LATER_NEW))
+    return [
+        {
+            "conversation": name,
+            "calls": len(rows),
+            "cached": span_of(row["cached"] for row in rows),
+            "reRead": span_of(re_read(row) for row in rows),
+            "prefillMs": span_of(row["prefillMs"] for row in rows),
+        }
+        for name, kind in kinds
+        if (rows := _rows(summary, kind))
+    ]
 
 
-def one_row(run: Mapping[str, Any]) -> Json:
-    """Return T2: a build in one row."""
-    summary = run["summary"]
-    return {
-        "repeat": _pick(summary, Phase.IDENTICAL_REPEAT, "identical", "prompt", "cached"),
-        "turnsReRead": [
-            re_read(row_of(summary, Phase.GROWING, role)) for role in ("turn-2", "turn-3")
-        ],
-        "afterUnrelated": _pick(
-            summary, Phase.INTERLEAVED, "back-to-a", "prompt", "cached", "prefillMs"
-        ),
-        "retry": _pick(summary, Phase.RETRY, "retry", "prompt", "cached", "prefillMs", "totalMs"),
-        "memory": run["memory"],
-        "runner": run["runner"],
-    }
+def the_build(summary: Mapping[str, Any]) -> list[Json]:
+    """Return T2: an exact repeat, two turns, the call after another prompt, and the retry."""
+    places = (
+        ("exact repeat", Phase.IDENTICAL_REPEAT, "identical"),
+        ("turn 2", Phase.GROWING, "turn-2"),
+        ("turn 3", Phase.GROWING, "turn-3"),
+        ("after another prompt", Phase.INTERLEAVED, "back-to-a"),
+        ("retry", Phase.RETRY, "retry"),
+    )
+    return [
+        {"call": name, **_counts(row), "totalMs": row["totalMs"]}
+        for name, phase, role in places
+        if (row := row_of(summary, phase, role)) is not None
+    ]
 
 
-def _pick(summary: Mapping[str, Any], phase: Phase, role: str, *keys: str) -> Json | None:
-    row = row_of(summary, phase, role)
-    return None if row is None else {key: row[key] for key in keys}
-
-
-def first_divergence(summary: Mapping[str, Any]) -> Json:
+def first_divergence(summary: Mapping[str, Any]) -> list[Json]:
     """Return T3: both arms of the first divergence, call by call."""
-    keys = ("label", "prompt", "cached", "prefillMs")
-    rows = summary.get(Phase.FIRST_DIVERGENCE.value, ())
-    return {
-        arm: [{key: row[key] for key in keys} for row in rows if row["label"].startswith(arm)]
-        for arm in ("delta", "echo")
-    }
+    return [
+        {"call": call.role, **_counts(row)}
+        for call in calls_of(Phase.FIRST_DIVERGENCE)
+        if (row := row_of(summary, call.phase, call.role)) is not None
+    ]
 
 
-def several_conversations(summary: Mapping[str, Any]) -> Json:
+def several_conversations(summary: Mapping[str, Any]) -> list[Json]:
     """Return T4: what each call re-reads while two conversations, or several branches, go on."""
+    patterns = (
+        ("two conversations", Phase.TWO_CONVERSATIONS),
+        ("several branches", Phase.SECOND_BRANCH),
+    )
     costs = {
         name: [
             re_read(row)
             for call in calls_of(phase)
             if (row := row_of(summary, phase, call.role)) is not None
         ]
-        for name, phase in (
-            ("interleaved", Phase.TWO_CONVERSATIONS),
-            ("secondBranch", Phase.SECOND_BRANCH),
-        )
+        for name, phase in patterns
     }
-    return {name: {"reRead": span_of(found), "each": found} for name, found in costs.items()}
+    return [
+        {"pattern": name, "reRead": span_of(found), "each": found}
+        for name, found in costs.items()
+        if found
+    ]
 
 
-def retry(summary: Mapping[str, Any]) -> Json:
+def retry(summary: Mapping[str, Any]) -> list[Json]:
     """Return T5: what a call that was given up costs the next one.
 
     The wait is the retry's whole time less an exact repeat's; `prompt_eval_duration` leaves it
@@ -118,18 +112,20 @@ def retry(summary: Mapping[str, Any]) -> Json:
     repeat = row_of(summary, Phase.IDENTICAL_REPEAT, "identical")
     again = row_of(summary, Phase.RETRY, "retry")
     given_up = row_of(summary, Phase.RETRY, "aborted")
-    abandoned = None if given_up is None else given_up["totalMs"] is None
-    before, after = (None if row is None else row["totalMs"] for row in (repeat, again))
+    if again is None or given_up is None:
+        return []
+    abandoned = given_up["totalMs"] is None
+    before, after = None if repeat is None else repeat["totalMs"], again["totalMs"]
     waited = None if before is None or after is None else after - before
-    return {
-        "abandoned": abandoned,
-        "repeatTotalMs": before,
-        "cached": None if again is None else again["cached"],
-        "prompt": None if again is None else again["prompt"],
-        "prefillMs": None if again is None else again["prefillMs"],
-        "totalMs": after,
-        "waitMs": waited if abandoned else None,
-    }
+    return [
+        {
+            "abandoned": abandoned,
+            "repeatTotalMs": before,
+            **_counts(again),
+            "totalMs": after,
+            "waitMs": waited if abandoned else None,
+        }
+    ]
 
 
 def sweep(run: Mapping[str, Any]) -> list[Json]:
@@ -147,17 +143,21 @@ def sweep(run: Mapping[str, Any]) -> list[Json]:
             cold = new = later = None
         found.append(
             {
-                "glossaryEntries": one["glossaryEntries"],
+                "entries": one["glossaryEntries"],
                 "fits": fits,
-                "prompt": None if new is None else new["prompt"],
-                "cached": None if new is None else new["cached"],
-                "reRead": re_read(new),
+                **_counts(new),
                 "laterReRead": re_read(later),
-                "newPrefillMs": None if new is None else new["prefillMs"],
                 "coldPrefillMs": None if cold is None else cold["prefillMs"],
             }
         )
     return found
+
+
+def _counts(row: Row | None) -> Json:
+    """Return what a row of a table has about one call."""
+    keys = ("prompt", "cached", "prefillMs")
+    prompt, cached, prefill_ms = (None if row is None else row[key] for key in keys)
+    return {"prompt": prompt, "cached": cached, "reRead": re_read(row), "prefillMs": prefill_ms}
 
 
 def span_of(values: Iterable[int | None]) -> list[int] | None:

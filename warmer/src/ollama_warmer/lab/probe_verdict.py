@@ -20,7 +20,7 @@ _GROUPS = {
         "the server can go on only from a state that it kept, and the nearest one lies a batch "
         "before the question"
     ),
-    Group.BRANCH_POINTS: (
+    Group.ONCE: (
         "the server keeps a state where two prompts have branched, and only from the second "
         "branching on"
     ),
@@ -34,10 +34,11 @@ _SETTINGS = {
     Group.ONE_BATCH_BACK: (
         "No warm-up by an ordinary question takes away the batch that a new conversation costs. A "
         "warm-up by the bare beginning of the prompt does (Ollama Warm's agent sends one where "
-        "Ollama renders the prompt); so does a smaller num_batch, which makes cold prompts slower. "
-        "A shorter system text does not help: the cost is a batch, whatever its length."
+        "Ollama renders the prompt). A shorter system text does not help: the cost is a batch, "
+        "whatever the length. A smaller num_batch, the same in every client, makes it smaller and "
+        "cold prompts slower."
     ),
-    Group.BRANCH_POINTS: (
+    Group.ONCE: (
         "Warm up with two different questions on the same system text. An exact repeat of one does "
         "not help: it branches nowhere."
     ),
@@ -94,19 +95,20 @@ def _group(run: Json, finding: Finding) -> str:
 def _costs(run: Json) -> Iterator[str]:
     summary, tables = run["summary"], run["tables"]
     costs = costs_of(summary)
-    new = tables["T1"]
-    cold = f"A cold prompt reads {span(costs.cold)} tokens{_time(new['cold']['prefillMs'])}"
+    times = {row["conversation"]: row["prefillMs"] for row in tables["T1"]["rows"]}
     yield (
-        f"{cold}; the first new conversation on a system text {span(costs.first)}"
-        f"{_time(new['first']['prefillMs'])}, a later one {span(costs.later)}"
-        f"{_time(new['later']['prefillMs'])}."
+        f"A cold prompt reads {span(costs.cold)} tokens{_time(times['cold'])}; the first new "
+        f"conversation on a system text {span(costs.first)}{_time(times['first new'])}, a later "
+        f"one {span(costs.later)}{_time(times['later new'])}."
     )
-    if several := tables["T4"]["interleaved"]["reRead"]:
-        yield (
-            f"Two users at once: each turn re-reads {span(several)} tokens, one user's next turn "
-            f"{span(costs.turns)}."
-        )
-    yield from _abandoned(summary, tables["T5"])
+    for row in tables["T4"]["rows"]:
+        if row["pattern"] == "two conversations" and row["reRead"] is not None:
+            yield (
+                f"Two users at once: each turn re-reads {span(row['reRead'])} tokens; for one user "
+                f"alone, a turn that goes on re-reads {span(costs.turns)}."
+            )
+    for row in tables["T5"]["rows"]:
+        yield from _abandoned(summary, row)
 
 
 def _abandoned(summary: Json, retry: Json) -> Iterator[str]:
@@ -117,11 +119,12 @@ def _abandoned(summary: Json, retry: Json) -> Iterator[str]:
         )
     if retry["waitMs"] is None or retry["cached"] is None:
         return
-    waited = (
-        f"waited {duration(retry['waitMs'])} for the abandoned one to end"
-        if retry["waitMs"] > _A_MOMENT
-        else "did not have to wait"
-    )
+    waited = "took no longer than a warm call"
+    if retry["waitMs"] > _A_MOMENT:
+        waited = (
+            f"took {duration(retry['waitMs'])} longer than a warm call, of which reading took "
+            f"{duration(retry['prefillMs'])}"
+        )
     cold = row_of(summary, Phase.IDENTICAL_REPEAT, "cold")
     limit = "" if cold is None else f", {duration(cold['totalMs'])} here"
     yield (
