@@ -1,0 +1,119 @@
+"""Looks at whether the model is there when somebody asks, and until when."""
+
+from collections.abc import Iterator
+from datetime import datetime
+import re
+
+from ollama_warmer.config import OllamaConfig
+from ollama_warmer.doctor.findings import OLLAMA, Finding, span
+from ollama_warmer.doctor.server import Server
+from ollama_warmer.words import listing, printable
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+# What "for ever" is as a time: the longest span that Ollama can count is 292 years.
+_FOR_EVER = 50 * 365 * 86_400.0
+_STAY = (
+    "Set keep_alive to -1 in the agent's options, and for every other client of this model: each "
+    "request replaces the span of the one before"
+)
+
+
+def check_model(server: Server) -> Finding:
+    """Say whether the server has the agent's model."""
+    if server.model is None:
+        return OLLAMA.unknown(
+            "model",
+            "which model the agent uses is not known",
+            "Write `model` under [ollama] in the configuration, or give --model",
+        )
+    if server.model not in server.models:
+        there = f"it has {listing(server.models)}"
+        return OLLAMA.problem(
+            "model",
+            f'the server has no model "{printable(server.model)}": {there}',
+            f"Pull it (ollama pull {printable(server.model)}), or correct the name",
+        )
+    return OLLAMA.ok("model", f'the server has the model "{printable(server.model)}"')
+
+
+def check_loaded(server: Server) -> Iterator[Finding]:
+    """Yield whether the model is in memory, before anybody of us asked."""
+    if server.model not in server.models:
+        return
+    if server.entry is None:
+        others = f", only {listing(server.loaded)}" if server.loaded else ""
+        yield OLLAMA.problem(
+            "loaded",
+            f"the model is not in memory{others}: the next question waits for its load and for "
+            "the whole prompt",
+            "Warm up now, and see under keep_alive and num_ctx why it was unloaded",
+        )
+        return
+    yield OLLAMA.ok("loaded", "the model is in memory")
+
+
+def check_keep_alive(
+    server: Server, wanted: OllamaConfig, interval: float, *, just_asked: bool
+) -> Iterator[Finding]:
+    """Yield whether the model stays until the next warm-up.
+
+    Args:
+        server: The server, after whatever was asked.
+        wanted: What the agent asks with, as the configuration says.
+        interval: Seconds between two warm-ups.
+        just_asked: Whether the agent was asked a moment ago, so that what is left is its span.
+    """
+    said = seconds_of(wanted.keep_alive)
+    if said is not None and said <= interval:
+        yield OLLAMA.problem(
+            "keep_alive",
+            f"the agent's keep_alive is {span(said)}, and warm-ups come every {span(interval)}: "
+            "in between the model is unloaded",
+            _STAY,
+        )
+        return
+    if server.entry is None:
+        return
+    left = _left(server.entry.expires, server.at)
+    if left is None:
+        yield OLLAMA.unknown("keep_alive", "the server does not tell how long the model stays")
+    elif left > _FOR_EVER:
+        yield OLLAMA.ok("keep_alive", "the model stays loaded for ever")
+    elif left > interval:
+        yield OLLAMA.ok("keep_alive", f"the model stays for {span(left)} without a question")
+    elif just_asked:
+        yield OLLAMA.problem(
+            "keep_alive",
+            f"the model stays only {span(left)} after a question of the agent, and warm-ups come "
+            f"every {span(interval)}",
+            _STAY,
+        )
+    else:
+        yield OLLAMA.advice(
+            "keep_alive",
+            f"the model is unloaded in {span(left)} unless somebody asks, and warm-ups come every "
+            f"{span(interval)}",
+            _STAY,
+        )
+
+
+def seconds_of(keep_alive: int | str | None) -> float | None:
+    """Return the seconds of what Ollama takes as keep_alive; none for ever, or if nothing is said.
+
+    0 unloads the model at once.
+    """
+    if isinstance(keep_alive, str) and not re.fullmatch(r"-?\d+", keep_alive):
+        parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", keep_alive)
+        return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if keep_alive is None or int(keep_alive) < 0:
+        return None
+    return float(keep_alive)
+
+
+def _left(expires: datetime | None, now: datetime) -> float | None:
+    """Return the seconds until the model is unloaded; none if the server cannot know them yet.
+
+    While a request runs, the time of the one before still stands there and may have passed.
+    """
+    left = None if expires is None else (expires - now).total_seconds()
+    return None if left is None or left <= 0 else left

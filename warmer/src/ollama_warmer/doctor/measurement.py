@@ -1,0 +1,131 @@
+"""Asks the agents what only an answer tells: do counts arrive, and is the prompt the same again."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ollama_warmer.config import Config, Target
+from ollama_warmer.credentials import Token
+from ollama_warmer.errors import WarmerError
+from ollama_warmer.rounds import Observer, TargetResult, run_round
+from ollama_warmer.state_place import newest_of
+
+_MINUTE = 60.0
+_CONFIRMATION = 2
+# So that the next minute has begun by the clock of another machine, too.
+_MARGIN = 1.5
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What was asked, and what came of it.
+
+    Attributes:
+        results: One for each agent that was asked.
+        trouble: Why nobody could be asked; none if somebody was.
+        paused: Seconds between a question and the one that confirms it.
+    """
+
+    results: tuple[TargetResult, ...] = ()
+    trouble: str | None = None
+    paused: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How long an agent's prompt is.
+
+    Attributes:
+        tokens: Tokens of the longest one.
+        since: When it was counted; none for a moment ago.
+    """
+
+    tokens: int
+    since: datetime | None = None
+
+
+class _Pause(Observer):
+    """Lets time pass between a question and its confirmation, so that a clock shows."""
+
+    def __init__(self, pause: float | None, say: Say) -> None:
+        """Pause this long; none to wait for the next minute."""
+        self.paused = 0.0
+        self._pause = pause
+        self._say = say
+        self._asked: Counter[str] = Counter()
+
+    # Python 3.11 has no @override.
+    async def ready(self, target: Target) -> None:  # type: ignore[explicit-override]
+        """Wait before the second question to a target, and before no other."""
+        self._asked[target.name] += 1
+        if self._asked[target.name] == 1:
+            self._say(f"Asking {target.agent} ...")
+        elif self._asked[target.name] == _CONFIRMATION:
+            self.paused = await self._wait()
+
+    async def _wait(self) -> float:
+        seconds = self._pause
+        if seconds is None:
+            seconds = _MINUTE - datetime.now().astimezone().second + _MARGIN
+            self._say(
+                f"Waiting {seconds:.0f} s for the next minute, as a clock in the prompt would "
+                "show then ..."
+            )
+        await asyncio.sleep(seconds)
+        return seconds
+
+
+async def measure(config: Config, token: Token, pause: float | None, say: Say) -> Measurement:
+    """Return what two harmless questions to each agent of the configuration show.
+
+    Args:
+        config: Where Home Assistant is, and where counts come from.
+        token: A long-lived access token.
+        pause: Seconds between the two; none to wait until the next minute has begun.
+        say: Is told what is going on.
+    """
+    one_each = {target.agent: target for target in reversed(config.targets)}
+    targets = [it for it in config.targets if one_each[it.agent] is it]
+    observer = _Pause(pause, say)
+    try:
+        outcome = await run_round(config, token, targets, observer=observer)
+    except WarmerError as err:
+        return Measurement(trouble=str(err))
+    return Measurement(results=outcome.results, paused=observer.paused)
+
+
+def measured_size(measurement: Measurement) -> Size | None:
+    """Return the longest prompt that was counted; none if none was."""
+    found = [
+        step.counts.prompt
+        for result in measurement.results
+        for step in result.steps
+        if step.counts.prompt is not None
+    ]
+    return Size(tokens=max(found)) if found else None
+
+
+def remembered_size(paths: Sequence[Path]) -> Size | None:
+    """Return the longest prompt of the last round that counted any; none if there is none.
+
+    Args:
+        paths: Where state files may be.
+
+    Raises:
+        StateError: A file is there and cannot be read.
+    """
+    for past in reversed(newest_of(paths).read()["rounds"]):
+        found = [
+            step["prompt"]
+            for target in past["targets"]
+            for step in target["steps"]
+            if step["prompt"] is not None
+        ]
+        if found:
+            return Size(tokens=max(found), since=datetime.fromisoformat(past["at"]))
+    return None
