@@ -80,7 +80,7 @@ async def test_what_cannot_be_checked(house: House, run: Run) -> None:
     result = await run(house.url, "--dry-run")
 
     assert result.exit_code == 1
-    assert result.stdout.count("would fail: the device cannot be checked: ") == 1
+    assert result.stdout.count("would fail: the device cannot be checked, ") == 1
 
 
 async def test_refused_token(house: House, run: Run) -> None:

@@ -132,7 +132,7 @@ def test_timings_are_not_needed() -> None:
     """A request that was given up has none."""
     new, cached, _, release = request(3000, 1000)
     found = window([new, cached, release])
-    assert found.complete
+    assert (found.over, found.complete) == (True, False)
     assert found.counts() == known(3000, 1000)
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ollama_warmer import log_sources, logs
+from ollama_warmer import log_file, log_program, logs
 from ollama_warmer.config import CountsConfig, CountsSource
 from ollama_warmer.counts import Counts
 from ollama_warmer.logs import Log, following
@@ -24,7 +24,7 @@ OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait as long for a log as a test wants to."""
     monkeypatch.setattr(logs, "_WAIT", 1.0)
-    monkeypatch.setattr(log_sources, "_POLL", 0.01)
+    monkeypatch.setattr(log_file, "_POLL", 0.01)
 
 
 def add(path: Path, lines: list[str]) -> None:
@@ -338,7 +338,7 @@ async def test_nobody_counts(house: House, run: Run) -> None:
 
 async def test_program_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that will not end is ended."""
-    monkeypatch.setattr(log_sources, "_STOP", 0.1)
+    monkeypatch.setattr(log_program, "_STOP", 0.1)
     script = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

@@ -40,8 +40,8 @@ async def test_question_that_is_not_answered_in_time(house: House, run: Run) -> 
     app, kitchen = parsed(result)["targets"]
     assert app["verdict"] == "failed"
     assert app["reason"] == (
-        "Home Assistant did not answer conversation/process within 0.2 s: the server goes on with "
-        "it, raise home_assistant.answer_timeout"
+        "Home Assistant did not answer the warm-up within 0.2 s: the server goes on with it, raise "
+        "home_assistant.answer_timeout"
     )
     assert kitchen["verdict"] == "warm"
     assert len(house.logins) == 1
@@ -94,7 +94,7 @@ async def test_home_assistant_goes_away(house: House, run: Run) -> None:
 
     house.overrides["conversation/process"] = leave
 
-    result = await run(house.url, "--json")
+    result = await run(house.url, "--json", timeouts="start_timeout = 0.1")
 
     assert result.exit_code == 3
     app, kitchen = parsed(result)["targets"]
@@ -144,7 +144,7 @@ async def test_messages_that_nobody_asked_for(house: House, run: Run) -> None:
     result = await run(house.url, timeouts="answer_timeout = 0.1")
 
     assert result.exit_code == 1
-    assert "did not answer conversation/process within 0.1 s" in result.stdout
+    assert "did not answer the warm-up within 0.1 s" in result.stdout
 
 
 async def test_polite_goodbye(house: House, run: Run) -> None:

@@ -31,6 +31,6 @@ def test_fill() -> None:
     for text in filled:
         first, other, second = text.split()
         assert other == "{other}"
-        assert len(first) == len(second) == 6
+        assert len(first) == len(second) == 4
         assert first.isdigit()
         assert second.isdigit()

@@ -1,9 +1,10 @@
 """Reads what a reply says about the prompt's tokens; what is missing is unknown, never zero."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from ollama_warmer.log_facts import Facts
 from ollama_warmer.words import printable
 
 KEY = "ollama_warm"
@@ -26,6 +27,7 @@ class Counts:
         verdict: The agent's own verdict, if it gave one.
         reason: Why, in the agent's words; or why the counts are unknown.
         source: The log that they come from; none if they come with the reply.
+        facts: What that log shows beside them.
     """
 
     prompt: int | None = None
@@ -34,6 +36,7 @@ class Counts:
     verdict: str | None = None
     reason: str | None = None
     source: str | None = None
+    facts: Facts = field(default_factory=Facts, compare=False)
 
 
 class _MalformedError(Exception):

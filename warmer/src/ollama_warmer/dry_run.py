@@ -7,12 +7,12 @@ import json
 from rich.console import Console
 from rich.text import Text
 
+from ollama_warmer import inventory
 from ollama_warmer.config import Config, Target
 from ollama_warmer.credentials import Token
-from ollama_warmer.errors import CommandFailed, ExitCode
-from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.errors import ExitCode
+from ollama_warmer.home_assistant import connect
 from ollama_warmer.questions import fill
-from ollama_warmer.words import printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +39,8 @@ async def plan(config: Config, token: Token, targets: Sequence[Target]) -> tuple
     server = config.home_assistant
     async with connect(server.url, token) as home:
         await home.wait_until_running(server.start_timeout)
-        agents = await _known(home, "agents")
-        devices = await _known(home, "devices")
-    return tuple(
-        Plan(
-            target=target,
-            problem=_problem("conversation agent", target.agent, agents)
-            or _problem("device", target.device, devices),
-        )
-        for target in targets
-    )
+        there = await inventory.take(home)
+    return tuple(Plan(target=target, problem=there.problem(target)) for target in targets)
 
 
 def exit_code(plans: Sequence[Plan]) -> ExitCode:
@@ -93,19 +85,5 @@ def print_plan(plans: Sequence[Plan], console: Console) -> None:
 
 
 def _questions(target: Target) -> list[str]:
-    return [fill(target.text), fill(target.confirm_text)]
-
-
-async def _known(home: HomeAssistant, what: str) -> frozenset[str] | CommandFailed:
-    try:
-        return await (home.agents() if what == "agents" else home.devices())
-    except CommandFailed as err:
-        return err
-
-
-def _problem(what: str, wanted: str | None, known: frozenset[str] | CommandFailed) -> str | None:
-    if wanted is None:
-        return None
-    if isinstance(known, CommandFailed):
-        return f"the {what} cannot be checked: {known}"
-    return None if wanted in known else f'Home Assistant has no {what} "{printable(wanted)}"'
+    first = fill(target.text)
+    return [first, fill(target.confirm_text, [first])]

@@ -4,35 +4,35 @@ Lines are recognised by their text and never by the function that wrote them, wh
 release to release, and anywhere in a line, because a journal or a container puts words before it.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 import re
 
+from ollama_warmer import log_facts
 from ollama_warmer.counts import Counts
+from ollama_warmer.log_facts import Facts, Runner
 
 _NUMBER = r"(\d{1,9})"  # longer ones are none of a log's
-_SLOT = rf"id\s+{_NUMBER}\s*\|\s*task\s+{_NUMBER}\s*\|\s*"
-_NEW = re.compile(
-    rf"{_SLOT}new prompt,.*?\b(?:task\.n_tokens|n_prompt_tokens) = {_NUMBER}", re.ASCII
-)
+_SLOT = re.compile(rf"id\s+{_NUMBER}\s*\|\s*task\s+{_NUMBER}\s*\|\s*(.*)", re.ASCII)
+_NEW = re.compile(rf"new prompt,.*?\b(?:task\.n_tokens|n_prompt_tokens) = {_NUMBER}", re.ASCII)
 _REUSED = re.compile(
-    rf"{_SLOT}(?:(?:cached n_tokens|n_past|n_tokens) = {_NUMBER}, memory_seq_rm \["
+    rf"(?:(?:cached n_tokens|n_past|n_tokens) = {_NUMBER}, memory_seq_rm \["
     rf"|kv cache rm \[{_NUMBER}, end\))",
     re.ASCII,
 )
-_EVALUATED = rf"prompt eval time =\s*[\d.]+ ms /\s*{_NUMBER} tokens"
-_READ = re.compile(_SLOT + _EVALUATED, re.ASCII)
+_READ = re.compile(rf"prompt eval time =\s*[\d.]+ ms /\s*{_NUMBER} tokens", re.ASCII)
 # Before May 2026 llama-server began this line with an empty one, and no slot stands in front of
 # it. The library's own summary at the end of a process has the same words.
 _READ_WITHOUT_SLOT = re.compile(
-    rf"(?<!perf_context_print: )(?<!perf_print: ){_EVALUATED}", re.ASCII
+    rf"(?<!perf_context_print: )(?<!perf_print: ){_READ.pattern}", re.ASCII
 )
-_RELEASED = re.compile(rf"{_SLOT}stop processing\b", re.ASCII)
+_RELEASED = re.compile(r"stop processing\b")
 # A container's log file is JSON, with a backslash before each quotation mark.
 _GO_RUNNER = re.compile(r'msg=\\?"loading cache slot\\?"')
 _MLX = re.compile(r'msg=\\?"cache (?:hit|miss)\\?"')
 _STARTING = re.compile(r'msg=\\?"starting (?:llama-server|runner|mlx runner subprocess)\\?"')
 _LOADED = re.compile(r":\s+model loaded(?:\\n|\s*$)")
-_FIELD = re.compile(rf"\b(prompt|used|remaining|total|cached|left)={_NUMBER}\b", re.ASCII)
+_FIELD = re.compile(rf"\b(prompt|used|remaining|total|matched|cached|left)={_NUMBER}\b", re.ASCII)
 _MOST_REQUESTS = 20
 _LONGEST = 2000
 
@@ -52,7 +52,11 @@ class _Request:
         """Keep how many tokens were read, which no request tells twice."""
         self.contradicts |= self.read not in {None, read}
         self.read = read
-        self.done = True
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, or told what was read, which it does at its end."""
+        return self.done or self.read is not None
 
     @property
     def reused(self) -> int | None:
@@ -65,56 +69,93 @@ class _Request:
 
 @dataclass
 class Window:
-    """The lines from just before a question was sent until shortly after its answer."""
+    """The lines from just before a question was sent until the next one is.
 
+    Attributes:
+        on_progress: Is told which share of the prompt has been read, 0 to 1.
+    """
+
+    on_progress: Callable[[float], None] | None = None
     _requests: list[_Request] = field(default_factory=list)
+    _facts: Facts = field(default_factory=Facts)
     _starts: int = 0
     _loading: int = 0
     _interrupted: bool = False
 
     @property
     def complete(self) -> bool:
-        """Whether there is a request, and none of which more is to come."""
-        return bool(self._requests) and all(request.done for request in self._requests)
+        """Whether there is a request, and each one has ended and told what was read.
+
+        llama-server writes both lines at the end of a request, in an order that has changed.
+        """
+        return self.over and all(
+            request.done and request.read is not None for request in self._requests
+        )
+
+    @property
+    def over(self) -> bool:
+        """Whether there is a request, and each one is over: a request given up tells nothing."""
+        return bool(self._requests) and all(request.over for request in self._requests)
 
     @property
     def empty(self) -> bool:
         """Whether no request was seen."""
         return not self._requests
 
+    @property
+    def prompt(self) -> int | None:
+        """Tokens of the first request's prompt."""
+        return self._requests[0].prompt if self._requests else None
+
+    @property
+    def requests(self) -> int:
+        """How many requests began."""
+        return len(self._requests)
+
+    @property
+    def loads(self) -> int:
+        """How many models were loaded."""
+        return self._starts
+
     def feed(self, line: str) -> None:
         """Take one line, of any words."""
         line = line[:_LONGEST]
-        if match := _NEW.search(line):
-            slot, task, prompt = match.groups()
-            self._add(_Request(int(prompt), (self._starts, slot, task)))
-        elif match := _REUSED.search(line):
-            slot, task, *numbers = match.groups()
-            request = self._find(slot, task)
-            # It is printed once for each batch: only the first tells what was there before.
-            if request is not None and request.cached is None:
-                request.cached = int(numbers[0] or numbers[1])
-        elif match := _READ.search(line):
-            slot, task, read = match.groups()
-            if request := self._find(slot, task):
-                request.note_read(int(read))
+        if self.on_progress and (share := log_facts.progress(line)) is not None:
+            self.on_progress(share)
+        if match := _SLOT.search(line):
+            self._feed_slot(*match.groups())
         elif match := _READ_WITHOUT_SLOT.search(line):
             waiting = [it for it in self._requests if it.key and it.read is None]
             if len(waiting) == 1:
                 waiting[0].note_read(int(match[1]))
-        elif match := _RELEASED.search(line):
-            if request := self._find(*match.groups()):
-                request.done = True
         else:
             self._feed_words(line)
 
+    def _feed_slot(self, slot: str, task: str, words: str) -> None:
+        """Take a line of llama-server about the request in a slot."""
+        if match := _NEW.match(words):
+            self._add(_Request(int(match[1]), (self._starts, slot, task)))
+        if (request := self._find(slot, task)) is None:
+            return
+        if request is self._requests[0]:
+            self._facts = log_facts.with_slot_line(self._facts, words)
+        if match := _REUSED.match(words):
+            # It is printed once for each batch: only the first tells what was there before.
+            if request.cached is None:
+                request.cached = int(match[1] or match[2])
+        elif match := _READ.match(words):
+            request.note_read(int(match[1]))
+        elif _RELEASED.match(words):
+            request.done = True
+
     def _feed_words(self, line: str) -> None:
         """Take a line of Ollama's own, or of a runner that is not llama-server."""
+        self._facts = log_facts.with_line(self._facts, line)
         if _GO_RUNNER.search(line):
-            self._add_whole(line, "prompt", "used", "remaining")
+            self._add_whole(Runner.GO, line, "prompt", "used", "remaining")
         elif _MLX.search(line):
             # "hit" and "miss" are about something else: only the numbers tell.
-            self._add_whole(line, "total", "cached", "left")
+            self._add_whole(Runner.MLX, line, "total", "cached", "left")
         elif _STARTING.search(line):
             self._loading += 1
             self._start()
@@ -126,20 +167,21 @@ class Window:
 
     def _start(self) -> None:
         self._starts += 1
-        self._interrupted |= any(not request.done for request in self._requests)
+        self._interrupted |= any(not request.over for request in self._requests)
 
     def _add(self, request: _Request) -> None:
         if len(self._requests) < _MOST_REQUESTS:
             self._requests.append(request)
 
-    def _add_whole(self, line: str, prompt: str, cached: str, read: str) -> None:
-        """Add a request of which one line tells everything."""
+    def _add_whole(self, runner: Runner, line: str, prompt: str, cached: str, read: str) -> None:
+        """Add a request of which one line, written before it is read, tells everything."""
         found = {match[1]: int(match[2]) for match in _FIELD.finditer(line)}
         if not {prompt, cached, read} <= found.keys():
             return
-        request = _Request(found[prompt])
-        request.cached = found[cached]
+        request = _Request(found[prompt], cached=found[cached], done=True)
         request.note_read(found[read])
+        if not self._requests:
+            self._facts = replace(self._facts, runner=runner, against=found.get("matched"))
         self._add(request)
 
     def _find(self, slot: str, task: str) -> _Request | None:
@@ -167,7 +209,12 @@ class Window:
                 prompt=first.prompt,
                 reason="the lines there about the question are incomplete or contradict each other",
             )
-        return Counts(prompt=first.prompt, cached=first.reused, re_read=first.prompt - first.reused)
+        return Counts(
+            prompt=first.prompt,
+            cached=first.reused,
+            re_read=first.prompt - first.reused,
+            facts=replace(self._facts, loads=self._starts),
+        )
 
     def _one_conversation(self) -> bool:
         """Whether every later request goes on from the answer to the one before.

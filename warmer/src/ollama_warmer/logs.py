@@ -1,20 +1,25 @@
 """Takes the counts of a question from the model server's log."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 import time
 
 from ollama_warmer.config import CountsConfig, CountsSource
 from ollama_warmer.counts import Counts
+from ollama_warmer.log_facts import Facts
+from ollama_warmer.log_file import FileSource
 from ollama_warmer.log_lines import Window
-from ollama_warmer.log_sources import FileSource, ProcessSource, Source
+from ollama_warmer.log_program import ProcessSource
+from ollama_warmer.log_sources import Source
 
-_POLL = 0.02
+_POLL = 0.005
 # The lines about a request are there with its answer; another machine's arrive a little later.
 _WAIT = 3.0
 _QUIET = 0.15
+# Two questions to one target differ by their own words only.
+_WORDS = 64
 
 
 class Log:
@@ -25,29 +30,49 @@ class Log:
         self.name = name
         self._source = source
         self._window = Window()
+        self._read: tuple[int, int] | None = None
+        self._between = (0, 0)
 
-    async def begin(self) -> None:
-        """Listen, because a question is about to be sent."""
-        self._window = Window()
+    async def begin(self, on_progress: Callable[[float], None] | None = None) -> None:
+        """Listen, because a question is about to be sent.
+
+        Args:
+            on_progress: Is told which share of the prompt has been read, 0 to 1, if the log
+                tells it: llama-server does from the fourth second on.
+        """
+        before, self._window = self._window, Window(on_progress)
         await self._source.begin(self._window.feed)
+        self._between = (0, 0)
+        if self._read is not None:
+            requests, loads = self._read
+            self._between = (before.requests - requests, before.loads - loads)
+        self._read = None
 
     async def close(self) -> None:
         """Stop to listen."""
         await self._source.end()
 
-    async def counts(self) -> Counts:
-        """Return what the question that was just answered cost."""
+    async def counts(self, like: int | None = None) -> Counts:
+        """Return what the question that was just answered cost.
+
+        Args:
+            like: Tokens of the prompt of this target's question before, if they are known.
+        """
         loop = asyncio.get_running_loop()
         until = loop.time() + _WAIT
         while (now := loop.time()) < until:
-            if self._window.complete and now >= self._source.last_line_at + _QUIET:
+            self._source.look()
+            if self._all_there(like) or (
+                self._window.over and now >= self._source.last_line_at + _QUIET
+            ):
                 break
             if self._window.empty and self._source.trouble:
                 break
             await asyncio.sleep(_POLL)
+        self._read = (self._window.requests, self._window.loads)
         found = self._window.counts()
         if found.re_read is not None:
-            return replace(found, source=self.name)
+            return replace(found, source=self.name, facts=self._with_between(found.facts))
         because = found.reason
         if self._window.empty:
             because = self._source.trouble or (
@@ -56,6 +81,29 @@ class Log:
                 "its own needs --log-verbosity 4, Ollama before 0.30 needs OLLAMA_DEBUG=1"
             )
         return Counts(prompt=found.prompt, reason=f"{self.name} gives no counts: {because}")
+
+    def _all_there(self, like: int | None) -> bool:
+        """Return whether no line that matters can be missing, so that nobody has to wait for one.
+
+        A server writes in the order in which it works, and that the question's prompt begins long
+        before its answer: before the prompt is read. So when the answer is here, a file shows at
+        least that, and with it every request that was begun earlier; another's that is begun later
+        does not concern the question. What is left to wait for is that each request that was begun
+        has told its cost and ended. If the one that did is somebody else's, because the lines are
+        late (a program hands them on when it likes, and whoever writes a file may hold them back),
+        its prompt has another length than this target's had a moment ago.
+        """
+        if not self._window.complete:
+            return False
+        if like is None:
+            return self._source.at_once
+        prompt = self._window.prompt
+        return prompt is not None and abs(prompt - like) <= _WORDS
+
+    def _with_between(self, facts: Facts) -> Facts:
+        """Return the facts with what happened since the question before was answered."""
+        others, loads = self._between
+        return replace(facts, others=others, loads=facts.loads + loads)
 
 
 def _open(config: CountsConfig) -> Log | None:

@@ -1,57 +1,32 @@
 """Warms every target once and confirms each with another question."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-import secrets
-from typing import Any
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
-from ollama_warmer.config import Config, CountsSource, Target
-from ollama_warmer.counts import Counts, from_reply
+from ollama_warmer import inventory
+from ollama_warmer.asking import CONVERSATION, Asker, Meter, Observer, Step
+from ollama_warmer.config import Config, HomeAssistantConfig, Target
 from ollama_warmer.credentials import Token
-from ollama_warmer.errors import CannotConnect, CommandFailed, ExitCode, WarmerError
-from ollama_warmer.home_assistant import HomeAssistant, Question, connect
-from ollama_warmer.logs import Log, following
+from ollama_warmer.errors import CannotConnect, ExitCode, WarmerError
+from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.inventory import Inventory
+from ollama_warmer.logs import following
 from ollama_warmer.questions import fill
-from ollama_warmer.verdicts import Verdict, judge
-from ollama_warmer.words import listing, printable
+from ollama_warmer.verdicts import (
+    CONFIRMATION,
+    SECOND_CONFIRMATION,
+    WARM_UP,
+    Verdict,
+    asks_for_another,
+    conclude,
+)
 
-# Our own agent knows by this start that nothing of the conversation is to be done or remembered.
-CONVERSATION = "ollama_warm."
-WARM_UP = "warm-up"
-CONFIRMATION = "confirmation"
+__all__ = ["CONVERSATION", "Observer", "Round", "Step", "TargetResult", "run_round"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One question that was answered.
-
-    Attributes:
-        step: `warm-up` or `confirmation`.
-        counts: What the model server says about it.
-        seconds: From sending the question to having the answer.
-    """
-
-    step: str
-    counts: Counts
-    seconds: float
-
-
-class Observer:
-    """Is told what a round does; a base whose methods do nothing.
-
-    What a method raises ends the round, except that `ready` may raise a WarmerError: that fails
-    the target.
-    """
-
-    async def ready(self, target: Target) -> None:
-        """Return when a question may be sent, for example when nobody talks any more."""
-
-    def asking(self, target: Target, step: str) -> None:
-        """Take note that a question is being sent."""
-
-    def answered(self, target: Target, step: Step) -> None:
-        """Take note of an answer, with its counts."""
+# Between two attempts to reach a Home Assistant that was there a moment ago.
+_PAUSE = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +79,8 @@ async def run_round(
     """Warm the targets one after the other, because they share one model server.
 
     No question is sent twice: a server goes on with a question whose asker has left, and a second
-    one would only wait behind it. After a lost connection the next target is asked on a new one.
+    one would only wait behind it. After a lost connection the next target is asked on a new one,
+    for which Home Assistant has as long as for a start.
 
     Args:
         config: Where Home Assistant is and where counts come from.
@@ -118,7 +94,7 @@ async def run_round(
         NotUnderstood: Home Assistant answers in an unknown shape.
     """
     async with following(config.counts) as log:
-        meter = _Meter(source=config.counts.source, log=log)
+        meter = Meter(source=config.counts.source, log=log)
         return await _run_round(config, token, targets, meter, observer or Observer())
 
 
@@ -126,21 +102,19 @@ async def _run_round(
     config: Config,
     token: Token,
     targets: Sequence[Target],
-    meter: "_Meter",
+    meter: Meter,
     observer: Observer,
 ) -> Round:
     results: list[TargetResult] = []
     server = config.home_assistant
     try:
         while len(results) < len(targets):
-            async with connect(server.url, token) as home:
-                await home.wait_until_running(server.start_timeout)
-                asker = _Asker(
-                    home=home, meter=meter, within=server.answer_timeout, observer=observer
-                )
-                house = await _look_around(home)
+            async with AsyncExitStack() as stack:
+                home, there = await _reach(stack, server, token, again=bool(results))
+                asker = Asker(home, meter, observer, within=server.answer_timeout)
+                stack.push_async_callback(asker.close)
                 for target in targets[len(results) :]:
-                    results.append(await _warm(asker, house, target))
+                    results.append(await _warm(asker, there, target))
                     if not home.connected:
                         break
     except WarmerError as err:
@@ -152,124 +126,48 @@ async def _run_round(
     return Round(results=tuple(results), stopped=last if isinstance(last, CannotConnect) else None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Meter:
-    """Finds out what a question cost."""
+async def _reach(
+    stack: AsyncExitStack, server: HomeAssistantConfig, token: Token, *, again: bool
+) -> tuple[HomeAssistant, Inventory]:
+    """Connect, and see what there is.
 
-    source: CountsSource
-    log: Log | None
-
-    async def begin(self) -> None:
-        """Get ready, because a question is about to be sent."""
-        if self.log is not None:
-            await self.log.begin()
-
-    async def read(self, response: Mapping[str, Any]) -> Counts:
-        """Return the counts of the question that was just answered.
-
-        The agent's own are the best, as nobody else's question can be among them.
-        """
-        if self.source is CountsSource.NONE:
-            return Counts(reason='the configuration says that nobody counts (source = "none")')
-        counts = from_reply(response)
-        if counts.re_read is not None or self.log is None:
-            return counts
-        logged = await self.log.counts()
-        if counts.verdict in {None, Verdict.UNKNOWN} or logged.re_read is None:
-            return logged
-        return replace(logged, verdict=counts.verdict, reason=counts.reason)
+    A Home Assistant whose connection broke has often only been restarted: it is tried again for as
+    long as it may take to start.
+    """
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + server.start_timeout
+    while True:
+        try:
+            async with AsyncExitStack() as attempt:
+                home = await attempt.enter_async_context(connect(server.url, token))
+                await home.wait_until_running(server.start_timeout)
+                there = await inventory.take(home)
+                stack.push_async_exit(attempt.pop_all())
+                return home, there
+        except CannotConnect:
+            if not again or clock() >= deadline:
+                raise
+        await asyncio.sleep(min(_PAUSE, max(deadline - clock(), 0)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asker:
-    """Asks, and has it counted."""
-
-    home: HomeAssistant
-    meter: _Meter
-    within: float
-    observer: Observer
-
-    async def ask(self, target: Target, step: str, text: str) -> Step:
-        """Return the step of a question that was answered; raise a WarmerError otherwise."""
-        clock = asyncio.get_running_loop().time
-        question = Question(
-            text=text,
-            agent=target.agent,
-            device=target.device,
-            language=target.language,
-            # A conversation of its own, or the second question would replay the first.
-            conversation_id=f"{CONVERSATION}{secrets.token_hex(8)}",
-        )
-        await self.observer.ready(target)
-        await self.meter.begin()
-        self.observer.asking(target, step)
-        asked = clock()
-        reply = await self.home.process(question, self.within)
-        seconds = clock() - asked
-        if reply.error_code is not None:
-            # Not the words of the answer: they may quote what somebody said.
-            raise WarmerError(
-                f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
-                "Assistant's log"
-            )
-        done = Step(step=step, counts=await self.meter.read(reply.response), seconds=seconds)
-        self.observer.answered(target, done)
-        return done
-
-
-@dataclass(frozen=True, kw_only=True)
-class _House:
-    """What Home Assistant knows; an error where it does not tell."""
-
-    agents: frozenset[str] | CommandFailed
-    devices: frozenset[str] | CommandFailed
-
-    def check(self, target: Target) -> None:
-        """Raise a WarmerError for a target that would miss.
-
-        Home Assistant takes any device id without a word, and the warm-up would then warm the
-        prompt of no device at all.
-        """
-        for what, wanted, known in (
-            ("conversation agent", target.agent, self.agents),
-            ("device", target.device, self.devices),
-        ):
-            if wanted is None:
-                continue
-            if isinstance(known, CommandFailed):
-                raise WarmerError(
-                    f"the {what} cannot be checked, Home Assistant does not list what it has to "
-                    f"the user of this token: {known.message} ({known.code})"
-                )
-            if wanted not in known:
-                there_are = f": it has {listing(known)}" if what != "device" else ""
-                raise WarmerError(f'Home Assistant has no {what} "{printable(wanted)}"{there_are}')
-
-
-async def _look_around(home: HomeAssistant) -> _House:
-    agents: frozenset[str] | CommandFailed
-    devices: frozenset[str] | CommandFailed
-    try:
-        agents = await home.agents()
-    except CommandFailed as err:
-        agents = err
-    try:
-        devices = await home.devices()
-    except CommandFailed as err:
-        devices = err
-    return _House(agents=agents, devices=devices)
-
-
-async def _warm(asker: _Asker, house: _House, target: Target) -> TargetResult:
+async def _warm(asker: Asker, there: Inventory, target: Target) -> TargetResult:
     steps: list[Step] = []
+    questions: list[str] = []
+
+    async def ask(step: str, template: str) -> None:
+        questions.append(fill(template, questions))
+        like = steps[-1].counts.prompt if steps else None
+        steps.append(await asker.ask(target, step, questions[-1], like))
+
     try:
-        house.check(target)
-        steps.append(await asker.ask(target, WARM_UP, fill(target.text)))
-        question = fill(target.confirm_text)
-        steps.append(await asker.ask(target, CONFIRMATION, question))
+        there.check(target)
+        await ask(WARM_UP, target.text)
+        await ask(CONFIRMATION, target.confirm_text)
+        if asks_for_another(questions, [step.counts for step in steps]):
+            await ask(SECOND_CONFIRMATION, target.confirm_text)
     except WarmerError as err:
         return _failed(target, err, steps)
-    verdict, reason = judge(question, steps[-1].counts)
+    verdict, reason = conclude(questions, [step.counts for step in steps])
     return TargetResult(target=target, steps=tuple(steps), verdict=verdict, reason=reason)
 
 

@@ -1,8 +1,10 @@
 """`ollama-warmer warm`: one round."""
 
 import asyncio
+from contextlib import nullcontext
 import os
 from pathlib import Path
+import sys
 
 import click
 from rich.console import Console
@@ -12,8 +14,10 @@ from ollama_warmer.config import Config, Target, load_config
 from ollama_warmer.credentials import Token, load_token
 from ollama_warmer.dry_run import exit_code, plan, plan_as_json, print_plan
 from ollama_warmer.errors import ExitCode, WarmerError
+from ollama_warmer.progress import Progress
 from ollama_warmer.report import as_json, print_table
 from ollama_warmer.rounds import run_round
+from ollama_warmer.words import listing
 
 
 @click.command()
@@ -69,11 +73,16 @@ def _show_plan(
 def _warm(
     config: Config, token: Token, targets: tuple[Target, ...], *, json_wanted: bool
 ) -> ExitCode:
-    outcome = asyncio.run(run_round(config, token, targets))
+    # A program that reads the JSON wants to see nothing else, not even beside it.
+    watched = sys.stderr.isatty() and (sys.stdout.isatty() or not json_wanted)
+    with Progress(Console(stderr=True)) if watched else nullcontext() as progress:
+        outcome = asyncio.run(run_round(config, token, targets, observer=progress))
     if json_wanted:
         click.echo(as_json(outcome))
     else:
         print_table(outcome, Console())
+    if left_out := {target.name for target in config.targets} - {it.name for it in targets}:
+        click.echo(f"Left out by --target: {listing(left_out)}", err=True)
     if outcome.stopped is not None:
         click.echo(f"Error: {outcome.stopped}", err=True)
     return outcome.exit_code

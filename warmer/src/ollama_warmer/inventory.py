@@ -1,0 +1,63 @@
+"""What Home Assistant has, to find out before a question whether it would miss."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from ollama_warmer.config import Target
+from ollama_warmer.errors import CommandFailed, WarmerError
+from ollama_warmer.home_assistant import HomeAssistant
+from ollama_warmer.words import listing, printable
+
+_Known = frozenset[str] | CommandFailed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory:
+    """The ids of what there is; an error where Home Assistant does not tell."""
+
+    agents: _Known
+    devices: _Known
+
+    def check(self, target: Target) -> None:
+        """Raise a WarmerError for a target that would be missed."""
+        if problem := self.problem(target):
+            raise WarmerError(problem)
+
+    def problem(self, target: Target) -> str | None:
+        """Return a sentence that says why a target would be missed; none if it would be met.
+
+        Home Assistant takes any device id without a word, and the warm-up would then warm the
+        prompt of no device at all.
+        """
+        for what, wanted, known in (
+            ("conversation agent", target.agent, self.agents),
+            ("device", target.device, self.devices),
+        ):
+            if wanted is None:
+                continue
+            if isinstance(known, CommandFailed):
+                return (
+                    f"the {what} cannot be checked, Home Assistant does not list what it has to "
+                    f"the user of this token: {known.message} ({known.code})"
+                )
+            if wanted not in known:
+                there_are = f": it has {listing(known)}" if what != "device" else ""
+                return f'Home Assistant has no {what} "{printable(wanted)}"{there_are}'
+        return None
+
+
+async def take(home: HomeAssistant) -> Inventory:
+    """Return what Home Assistant has.
+
+    Raises:
+        CannotConnect: The connection is gone.
+        NotUnderstood: Home Assistant answers in an unknown shape.
+    """
+    return Inventory(agents=await _known(home.agents), devices=await _known(home.devices))
+
+
+async def _known(ask: Callable[[], Awaitable[frozenset[str]]]) -> _Known:
+    try:
+        return await ask()
+    except CommandFailed as err:
+        return err
