@@ -10,9 +10,9 @@ from ollama_warmer.verdicts import SURROUNDINGS, allowance
 
 _Number = TypeVar("_Number", int, float)
 
-# What llama.cpp reads at once, and so the step back to a recurrent model's last but one checkpoint
-# (it lies a batch and four tokens before the end). Ollama 0.35 takes 512, 1,024 or 2,048 by the
-# window and by the free memory.
+# What llama.cpp reads at once, and so the step back to a recurrent model's last but one checkpoint,
+# which lies a batch before the end. Ollama 0.35 takes 512, 1,024 or 2,048 by the window and by the
+# free memory.
 _BATCHES = (256, 512, 1024, 2048, 4096)
 # The requests of a placement differ in length by the tokens of a time of day.
 _BATCH_MARGIN = 16
