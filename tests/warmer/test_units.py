@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 
+import click
 import pytest
 
 from ollama_warmer.cli import main
@@ -93,7 +94,9 @@ def test_services_call_the_command_as_it_is(name: str) -> None:
     """What a unit starts is a command of the program, with options that it has."""
     path, command, *arguments = unit(name)["Service"]["ExecStart"].split()
 
-    options = {option for each in main.commands[command].params for option in each.opts}
+    known = main.get_command(click.Context(main), command)
+    assert known is not None
+    options = {option for each in known.params for option in each.opts}
     assert path == COMMAND
     assert {word for word in arguments if word.startswith("-")} <= options
 
