@@ -1,0 +1,127 @@
+"""The page of the status: how every target stood at last, and in the rounds before."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ollama_warmer.pages import layout, values
+from ollama_warmer.pages.markup import Child, Markup, element, join
+from ollama_warmer.pages.output import write
+from ollama_warmer.pages.status_targets import Target, figures, targets_of
+from ollama_warmer.status import status_of
+from ollama_warmer.status_report import as_object
+from ollama_warmer.verdicts import Verdict
+
+_ROUNDS_LISTED = 50
+
+
+def write_status_page(path: Path, state: Mapping[str, Any], *, now: datetime | None = None) -> None:
+    """Write the page of the last rounds.
+
+    Args:
+        path: The file.
+        state: The object that `status --json` prints, or that a state file holds.
+        now: From when ages are counted, and in whose zone times are shown; what `state` says, else
+            the present time, in this machine's zone, if left out.
+
+    Raises:
+        WarmerError: matplotlib is not installed, or the file cannot be written.
+    """
+    at = now or values.moment(state.get("now")) or datetime.now().astimezone()
+    write(path, status_page(state, at if now else at.astimezone()))
+
+
+def status_page(state: Mapping[str, Any], now: datetime) -> str:
+    """Return the page as HTML."""
+    if "targets" not in state:
+        state = as_object(status_of(state, None, (), now), state)
+    rounds, targets = values.objects(state.get("rounds")), targets_of(state, now)
+    asked = [target.at for target in targets if target.at is not None]
+    facts: list[tuple[str, Child]] = [
+        ("Last asked", values.when(max(asked), now) if asked else "never"),
+        ("Page written", values.stamp(now)),
+    ]
+    body = [
+        _old(targets, now),
+        _verdict(targets) if targets else None,
+        _gone(values.listed(state.get("gone"))),
+        figures(targets, now) if targets else None,
+        _rounds(rounds, now) if rounds else None,
+    ]
+    return layout.page("How the prompts stood", "Status", facts, *(body if asked else [_nothing()]))
+
+
+def _nothing() -> Markup:
+    return layout.notice(
+        "No round has been made yet",
+        layout.paragraphs(
+            [
+                "Run ",
+                element("code", "ollama-warmer warm"),
+                " or start the service. Nothing is known before, so nothing is called warm.",
+            ]
+        ),
+    )
+
+
+def _old(targets: Sequence[Target], now: datetime) -> Markup | None:
+    old = [target for target in targets if target.old]
+    if not old:
+        return None
+    asked = [target.at for target in old if target.at is not None]
+    which = "All of this is" if len(old) == len(targets) else f"{len(old)} of these results are"
+    since = f" The oldest is from {values.when(min(asked), now)}." if asked else ""
+    return layout.notice(
+        f"{which} old",
+        layout.paragraphs(
+            f"It says how the prompts stood then, not how they stand now.{since} Look whether the "
+            "timer or the service still runs."
+        ),
+        alarm=True,
+    )
+
+
+def _verdict(targets: Sequence[Target]) -> Markup:
+    worst = max((target.verdict for target in targets), key=layout.severity)
+    warm = sum(target.verdict == Verdict.WARM for target in targets)
+    others = None if worst == Verdict.WARM else ["The worst of the others: ", layout.badge(worst)]
+    return layout.verdict(
+        "When they were last asked",
+        f"{warm} of {len(targets)} prompts were warm.",
+        layout.paragraphs(others),
+        style=layout.tone(worst),
+    )
+
+
+def _gone(names: Sequence[object]) -> Markup | None:
+    if not names:
+        return None
+    return layout.notice(
+        "Not shown",
+        layout.paragraphs(f"The configuration has them no more: {values.told(names)}."),
+    )
+
+
+def _rounds(rounds: Sequence[Mapping[str, Any]], now: datetime) -> Markup:
+    rows: list[list[Child]] = []
+    for one in reversed(rounds[-_ROUNDS_LISTED:]):
+        at = values.moment(one.get("at"))
+        targets = values.objects(one.get("targets"))
+        warm = sum(target.get("verdict") == Verdict.WARM for target in targets)
+        rows.append(
+            [
+                values.stamp(at and at.astimezone(now.tzinfo)),
+                values.told(one.get("occasion")),
+                f"{warm} of {len(targets)}",
+                values.time(values.seconds(one.get("seconds"))),
+                layout.badge(values.told(one.get("verdict"))),
+            ]
+        )
+    numbers = ("warm", "took")
+    columns = layout.columns("when", "occasion", *numbers, "worst verdict", numbers=numbers)
+    listed = f"the newest {len(rows)}, " if len(rows) < len(rounds) else ""
+    table = layout.Table(caption=f"All rounds, {listed}newest first", columns=columns, rows=rows)
+    return join(
+        [layout.section("Rounds", None, element("div", table.markup, class_="card"))],
+    )
