@@ -12,10 +12,12 @@ import time
 
 from rich.console import Console
 
+from ollama_warmer.errors import WarmerError
+from ollama_warmer.pages import check, write_bench_page
 from tests.rig.models import Memory
 
 from .cells import CORE, OURS, Kind, Measured
-from .report import problems, table, write_docs, write_json, write_records
+from .report import as_object, problems, table, write_docs, write_json, write_records
 from .scenarios import NAMES, played
 from .stage import stage
 
@@ -106,6 +108,7 @@ def arguments() -> argparse.Namespace:
     add("--agent", action="append", choices=(CORE, OURS))
     add("--all", action="store_true", help="core's agent with all memories and paths, too")
     add("--json", type=Path, metavar="FILE", help="write the rows here, too")
+    add("--report", type=Path, metavar="FILE", help="write a page with figures, too")
     add("--docs", action="store_true", help="write the table into docs/benchmarks.md, too")
     add("--folder", type=Path, help="keep the house, the logs and all requests here")
     add("--overhead", action="store_true", help="only measure our own time in a big house")
@@ -115,6 +118,13 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Measure, and say whether everything was reached."""
     options = arguments()
+    if options.report:
+        try:
+            check(options.report)
+        except WarmerError as err:
+            # A long measurement would be in vain.
+            Console(stderr=True).print(f"Error: {err}", markup=False, soft_wrap=True)
+            return 2
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="ollama-warm-bench-") as temporary:
         folder = options.folder or Path(temporary)
@@ -124,6 +134,8 @@ def main() -> int:
     Console().print(table(found))
     if options.json:
         write_json(options.json, found)
+    if options.report:
+        write_bench_page(options.report, as_object(found))
     if options.docs:
         write_docs(DOCS, found)
     return 1 if any(problems(one) for one in found) else 0

@@ -154,10 +154,14 @@ def write_docs(path: Path, found: Sequence[Measured]) -> None:
     path.write_text(f"{head}{mark}\n" + "\n".join(lines) + f"\n{end}{tail}")
 
 
+def as_object(found: Sequence[Measured]) -> Json:
+    """Return everything that was measured, and with what."""
+    return {"rows": [as_json(one) for one in in_order(found)], "versions": versions()}
+
+
 def write_json(path: Path, found: Sequence[Measured]) -> None:
     """Write everything that was measured."""
-    rows = [as_json(one) for one in in_order(found)]
-    path.write_text(json.dumps({"rows": rows, "versions": versions()}, indent=1) + "\n")
+    path.write_text(json.dumps(as_object(found), indent=1) + "\n")
 
 
 def write_records(folder: Path, cells: Sequence[Cell]) -> None:
