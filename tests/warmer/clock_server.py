@@ -1,5 +1,6 @@
 """A stand-in for Ollama that tells the counts a test wants, also those no real one would tell."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -7,8 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
+from click.testing import CliRunner, Result
 
+from ollama_warmer.commands.clock import clock
 from ollama_warmer.config import OllamaConfig
+from tests.warmer.house import TOKEN
 
 MODEL = "voice:8b"
 PROMPT = 4800
@@ -86,3 +90,18 @@ async def serving(server: Server) -> AsyncIterator[Server]:
         yield server
     finally:
         await runner.cleanup()
+
+
+async def clocked(
+    server: Server, *options: str, yes: bool = True, words: str | None = None
+) -> Result:
+    """Run the command against the server, and return what came of it."""
+    arguments = [*(["--yes"] if yes else []), *options]
+    if "--config" not in options:
+        arguments += ["--url", server.url, "--model", MODEL]
+    result = await asyncio.to_thread(
+        CliRunner().invoke, clock, arguments, words, env={"HA_TOKEN": TOKEN}
+    )
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert TOKEN not in result.output
+    return result

@@ -1,29 +1,19 @@
-"""`ollama-warmer clock`: what it asks, what it prints, and that the house's prompt comes back."""
+"""`ollama-warmer clock`: what it asks and what it prints."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import datetime
 import json
 from pathlib import Path
 import re
 
-from aiohttp import ClientSession
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.commands import clock as command
-from ollama_warmer.config import load_config
-from ollama_warmer.credentials import Token
-from ollama_warmer.lab.clock import Clock, House as Home, demonstrate
-from ollama_warmer.lab.clock_options import production
-from ollama_warmer.lab.clock_prompt import Placement, demonstration
-from ollama_warmer.ollama import Ollama
-from ollama_warmer.verdicts import Verdict
-from tests.warmer.clock_server import MODEL, PROMPT, Body, Server, serving
-from tests.warmer.conftest import TARGETS, parsed
-from tests.warmer.house import AGENT, COLD, TOKEN, House, reply
-
-type Clocked = Callable[..., Awaitable[Result]]
+from ollama_warmer.lab.clock_prompt import Placement
+from tests.warmer.clock_server import MODEL, PROMPT, Body, Server, clocked, serving
+from tests.warmer.conftest import parsed
 
 CALLS = 4 + 5 + 5 + 2 * 5
 
@@ -35,42 +25,14 @@ async def server() -> AsyncIterator[Server]:
         yield opened
 
 
-@pytest.fixture(name="clocked")
-def _clocked(server: Server) -> Clocked:
-    """Return a way to run the command against the server."""
-
-    async def run(*options: str, yes: bool = True, words: str | None = None) -> Result:
-        arguments = [*(["--yes"] if yes else []), *options]
-        if "--config" not in options:
-            arguments += ["--url", server.url, "--model", MODEL]
-        result = await asyncio.to_thread(
-            CliRunner().invoke, command.clock, arguments, words, env={"HA_TOKEN": TOKEN}
-        )
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        assert TOKEN not in result.output
-        return result
-
-    return run
-
-
-def configured(folder: Path, house: House, server: Server, more: str = "") -> str:
-    """Write a configuration for both servers, and return its path."""
-    path = folder / "home.toml"
-    path.write_text(
-        f'agent = "{AGENT}"\n[home_assistant]\nurl = "{house.url}"\n'
-        f'[ollama]\nurl = "{server.url}"\nmodel = "{MODEL}"\n{more}\n{TARGETS}'
-    )
-    return str(path)
-
-
 def shown_times(bodies: list[Body]) -> list[str]:
     """Return every time that was shown to the model, in order."""
     return [found for body in bodies for found in re.findall(r"\d\d:\d\d:\d\d", json.dumps(body))]
 
 
-async def test_what_is_asked(server: Server, clocked: Clocked) -> None:
+async def test_what_is_asked(server: Server) -> None:
     """One place after the other, with a time that moves and nothing else that does."""
-    result = await clocked()
+    result = await clocked(server)
 
     assert result.exit_code == 0
     assert len(server.bodies) == CALLS
@@ -86,9 +48,9 @@ async def test_what_is_asked(server: Server, clocked: Clocked) -> None:
     assert len(without) == len(Placement) + 1
 
 
-async def test_the_time_stands_where_it_is_said_to(server: Server, clocked: Clocked) -> None:
+async def test_the_time_stands_where_it_is_said_to(server: Server) -> None:
     """First and last words of the system text, first words of the question, a tool's answer."""
-    await clocked()
+    await clocked(server)
 
     texts = [[message["content"] for message in body["messages"]] for body in server.bodies]
     clock = r"It is \d\d:\d\d:\d\d\."
@@ -102,9 +64,9 @@ async def test_the_time_stands_where_it_is_said_to(server: Server, clocked: Cloc
         assert re.fullmatch(r'\{"time": "\d\d:\d\d:\d\d"\}', answer["content"])
 
 
-async def test_json(clocked: Clocked) -> None:
+async def test_json(server: Server) -> None:
     """The agreed shape, with what was asked before the first sample beside it."""
-    result = await clocked("--json")
+    result = await clocked(server, "--json")
 
     run = parsed(result)
     assert (run["clock"], run["model"], run["ollama"]) == ("ollama_warm_clock", MODEL, "0.35.1")
@@ -123,11 +85,11 @@ async def test_json(clocked: Clocked) -> None:
     assert "was not put back" in result.stderr
 
 
-async def test_table(server: Server, clocked: Clocked) -> None:
+async def test_table(server: Server) -> None:
     """People see every question, and a sentence for each place."""
     server.cached = lambda body: 8 if body["messages"][0]["content"].startswith("It is") else 4780
 
-    result = await clocked()
+    result = await clocked(server)
 
     lines = result.stdout.splitlines()
     assert sum("switch" in line for line in lines) == 1 + 2 + 2 + 2 * 2
@@ -142,11 +104,11 @@ async def test_table(server: Server, clocked: Clocked) -> None:
     assert any("was not put back" in line for line in lines)
 
 
-async def test_unknown_counts(server: Server, clocked: Clocked) -> None:
+async def test_unknown_counts(server: Server) -> None:
     """An old server tells nothing, so nothing is called warm."""
     server.cached = lambda _: None
 
-    result = await clocked("--json")
+    result = await clocked(server, "--json")
 
     run = parsed(result)
     assert result.exit_code == 1
@@ -155,11 +117,11 @@ async def test_unknown_counts(server: Server, clocked: Clocked) -> None:
     assert (sample["prompt"], sample["cached"], sample["re_read"]) == (PROMPT, None, None)
 
 
-async def test_a_model_without_tools(server: Server, clocked: Clocked) -> None:
+async def test_a_model_without_tools(server: Server) -> None:
     """It is asked without them, and has no fourth place."""
     server.shown = {"capabilities": ["completion"]}
 
-    result = await clocked("--json")
+    result = await clocked(server, "--json")
 
     run = parsed(result)
     assert result.exit_code == 1
@@ -170,144 +132,35 @@ async def test_a_model_without_tools(server: Server, clocked: Clocked) -> None:
     assert tool["words"] == f"{MODEL} takes no tools"
 
 
-async def test_nobody_is_kept_waiting_unasked(server: Server, clocked: Clocked) -> None:
+async def test_nobody_is_kept_waiting_unasked(server: Server) -> None:
     """A script has to say that it means it."""
-    result = await clocked(yes=False)
+    result = await clocked(server, yes=False)
 
     assert result.exit_code == 2
-    assert "the questions of the house wait: add --yes" in result.stderr
+    assert "Questions that people ask meanwhile wait. Add --yes if that is meant" in result.stderr
     assert not server.bodies
 
 
 @pytest.mark.parametrize(("words", "calls"), [("n\n", 0), ("y\n", CALLS)])
 async def test_a_person_is_asked(
-    server: Server, clocked: Clocked, monkeypatch: pytest.MonkeyPatch, words: str, calls: int
+    server: Server, monkeypatch: pytest.MonkeyPatch, words: str, calls: int
 ) -> None:
     """On a terminal, and before anything is replaced."""
     monkeypatch.setattr(command, "_on_a_terminal", lambda: True)
 
-    result = await clocked(yes=False, words=words)
+    result = await clocked(server, yes=False, words=words)
 
-    assert "the questions of the house wait meanwhile. Go on? [y/N]" in result.stderr
+    assert "Questions that people ask meanwhile wait. Go on? [y/N]" in result.stderr
+    assert ("Nothing was measured" in result.stderr) == (calls == 0)
     assert len(server.bodies) == calls
 
 
-async def test_the_house_is_warm_again(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """With a configuration every target is warmed and confirmed at the end."""
-    result = await clocked("--json", "--config", configured(tmp_path, house, server))
-
-    assert result.exit_code == 0
-    assert len(house.questions) == 2 * 2
-    assert parsed(result)["restored"] == {
-        "prompt": 5104,
-        "cached": 5080,
-        "re_read": 24,
-        "verdict": "warm",
-        "target": "app",
-        "reason": "the confirmation re-read 24 of 5104 tokens, within the 134 allowed for its own "
-        "words",
-    }
-    assert "Put back, kitchen: warm" in result.stderr
-
-
-async def test_the_house_is_not_warm_again(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """That is said, and the exit code says it, too."""
-    house.answers = [reply(), reply(), reply(COLD), reply(COLD)]
-
-    result = await clocked("--json", "--config", configured(tmp_path, house, server))
-
-    assert result.exit_code == 1
-    restored = parsed(result)["restored"]
-    assert (restored["target"], restored["verdict"]) == ("kitchen", Verdict.COLD)
-
-
-async def test_after_an_error_the_house_is_warmed_all_the_same(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """What was measured is shown, and what went wrong is said."""
-    server.refuse_after = 5
-
-    result = await clocked("--json", "--config", configured(tmp_path, house, server))
-
-    assert result.exit_code == 1
-    assert "Error: Ollama at" in result.stderr
-    assert len(house.questions) == 2 * 2
-    run = parsed(result)
-    assert [one["placement"] for one in run["placements"]] == ["top"]
-    assert run["restored"]["verdict"] == "warm"
-
-
-async def test_a_house_that_goes_away_meanwhile(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """The counts are shown, and that the prompt could not be put back."""
-
-    def cached(_: Body) -> int:
-        house.token = "another"  # from now on the house refuses ours
-        return 4780
-
-    server.cached = cached
-
-    result = await clocked("--json", "--config", configured(tmp_path, house, server))
-
-    assert result.exit_code == 4
-    assert len(parsed(result)["placements"]) == 4
-    assert "Error: " in result.stderr
-
-
-async def test_no_way_back_no_demonstration(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """A device that is gone is found before anything is replaced."""
-    house.devices = []
-
-    result = await clocked("--config", configured(tmp_path, house, server))
-
-    assert result.exit_code == 1
-    assert "The prompt of kitchen could not be put back afterwards" in result.stderr
-    assert not server.bodies
-
-
-async def test_ctrl_c_leaves_a_warm_house(server: Server, house: House, tmp_path: Path) -> None:
-    """Who ends it early gets what was measured, and the house its prompt."""
-    config = load_config(Path(configured(tmp_path, house, server)))
-    home = Home(config=config, token=Token(TOKEN))
-    async with ClientSession() as session:
-        ollama = Ollama(session, server.url)
-        now = datetime.now().astimezone()
-        lab = Clock(
-            ollama=ollama,
-            production=await production(ollama, server.config, now),
-            prompt=demonstration(),
-            watch=lambda _: None,
-        )
-        task = asyncio.create_task(demonstrate(lab, home, now))
-
-        def leave(_: Body) -> int:
-            if len(server.bodies) == 6:
-                task.cancel()
-            return 4780
-
-        server.cached = leave
-        outcome = await task
-
-    assert outcome.interrupted
-    assert outcome.exit_code == 1
-    assert [one.placement for one in outcome.placed] == [Placement.TOP]
-    assert outcome.restored is not None
-    assert outcome.restored.verdict is Verdict.WARM
-
-
-async def test_a_prompt_of_ones_own(server: Server, clocked: Clocked, tmp_path: Path) -> None:
+async def test_a_prompt_of_ones_own(server: Server, tmp_path: Path) -> None:
     """The file's text is the system text."""
     text = tmp_path / "prompt.txt"
     text.write_text("You are a butler.\n" * 300)
 
-    result = await clocked("--json", "--prompt-file", str(text))
+    result = await clocked(server, "--json", "--prompt-file", str(text))
 
     assert parsed(result)["options"]["prompt"] == "prompt.txt"
     systems = [body["messages"][0]["content"] for body in server.bodies]
@@ -318,25 +171,23 @@ async def test_a_prompt_of_ones_own(server: Server, clocked: Clocked, tmp_path: 
     ("content", "words"),
     [(None, "cannot be read"), (b"\xff", "is not text in UTF-8"), (b" \n", "is empty")],
 )
-async def test_a_prompt_that_is_none(
-    clocked: Clocked, tmp_path: Path, content: bytes | None, words: str
-) -> None:
+async def test_a_prompt_that_is_none(tmp_path: Path, content: bytes | None, words: str) -> None:
     """Each mistake is a sentence."""
     path = tmp_path / "prompt.txt"
     if content is not None:
         path.write_bytes(content)
 
-    result = await clocked("--prompt-file", str(path))
+    result = await clocked(server, "--prompt-file", str(path))
 
     assert (result.exit_code, f"{path}: {words}" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("prompt", [8000, 2000])
-async def test_a_prompt_that_does_not_fit(server: Server, clocked: Clocked, prompt: int) -> None:
+async def test_a_prompt_that_does_not_fit(server: Server, prompt: int) -> None:
     """Old servers cut it in silence, and a cut prompt looks as if it were never cached."""
     server.prompt = prompt
 
-    result = await clocked()
+    result = await clocked(server)
 
     assert result.exit_code == 1
     assert "does not fit the window of 8,192 tokens, so nothing was counted" in result.stderr
@@ -351,19 +202,27 @@ async def test_a_prompt_that_does_not_fit(server: Server, clocked: Clocked, prom
         (("--num-ctx", "0"), "--num-ctx has to be a whole number"),
     ],
 )
-async def test_wrong_options(clocked: Clocked, options: tuple[str, str], words: str) -> None:
+async def test_wrong_options(server: Server, options: tuple[str, str], words: str) -> None:
     """An option is called wrong by its name."""
     result = await asyncio.to_thread(CliRunner().invoke, command.clock, ["--yes", *options])
 
     assert (result.exit_code, words in result.stderr) == (2, True)
 
 
-async def test_the_agents_keep_alive_is_sent(
-    server: Server, house: House, clocked: Clocked, tmp_path: Path
-) -> None:
-    """The configuration's options are those of every request."""
-    options = 'keep_alive = -1\nthink = "low"\nnum_ctx = 8192'
+async def test_a_page(server: Server, tmp_path: Path) -> None:
+    """`--report` writes a page with what was measured."""
+    page = tmp_path / "clock.html"
 
-    await clocked("--config", configured(tmp_path, house, server, options))
+    result = await clocked(server, "--report", str(page))
 
-    assert {(body["keep_alive"], body["think"]) for body in server.bodies} == {(-1, "low")}
+    assert result.exit_code == 0
+    assert MODEL in page.read_text()
+
+
+async def test_a_page_that_cannot_be_written(server: Server) -> None:
+    """That is found before anybody has to wait."""
+    result = await clocked(server, "--report", "/nowhere/clock.html")
+
+    assert result.exit_code != 0
+    assert "Error: " in result.stderr
+    assert not server.bodies

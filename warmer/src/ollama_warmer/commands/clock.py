@@ -9,7 +9,6 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from aiohttp import ClientSession
 import click
 from rich.console import Console
 import voluptuous as vol
@@ -23,7 +22,10 @@ from ollama_warmer.lab.clock import Clock, House, Outcome, demonstrate
 from ollama_warmer.lab.clock_options import Production, production
 from ollama_warmer.lab.clock_prompt import Prompt, demonstration, from_file
 from ollama_warmer.lab.clock_report import as_object, print_placed, print_restored
-from ollama_warmer.ollama import Ollama
+from ollama_warmer.lab.probe_machine import machine
+from ollama_warmer.ollama import open_ollama
+
+INTERRUPTED = 130
 
 
 @click.command()
@@ -58,9 +60,15 @@ def clock(  # noqa: PLR0913 - one for each option
     the end and confirmed; without, it is not.
 
     Exit codes: 0 measured, and warm again; 1 something is unknown, failed or not warm again; 2
-    wrong option or configuration; 3 Home Assistant cannot be reached; 4 it refused the token.
+    wrong option or configuration; 3 Home Assistant cannot be reached; 4 it refused the token; 130
+    interrupted.
     """
     try:
+        if report is not None:
+            # Drawing needs a library that only those who want a page have.
+            from ollama_warmer.pages import check, write_clock_page  # noqa: PLC0415 - as said above
+
+            check(report)
         config = None if config_file is None else load_config(config_file)
         ollama = _ollama_options(config, url, model, num_ctx)
         prompt = demonstration() if prompt_file is None else from_file(prompt_file)
@@ -70,11 +78,8 @@ def clock(  # noqa: PLR0913 - one for each option
         outcome, run = asyncio.run(_run(ollama, options, prompt, house))
         _show(outcome, run, json_wanted=json_wanted)
         if report is not None:
-            # Drawing needs a library that only those who want a page have.
-            from ollama_warmer.pages import write_clock_page  # noqa: PLC0415 - as said above
-
             write_clock_page(report, run)
-        code = outcome.exit_code
+        code = INTERRUPTED if outcome.interrupted else int(outcome.exit_code)
     except WarmerError as err:
         click.echo(f"Error: {err}", err=True)
         code = err.exit_code
@@ -111,28 +116,26 @@ async def _look(ollama: OllamaConfig, house: House | None) -> Production:
     """Find out all that could go wrong before anything is replaced."""
     if house is not None:
         await house.check()
-    async with ClientSession() as session:
-        return await production(Ollama(session, ollama.url), ollama, datetime.now(UTC))
+    async with open_ollama(ollama.url) as server:
+        return await production(server, ollama, datetime.now(UTC))
 
 
 def _confirm(ollama: OllamaConfig, options: Production, *, yes: bool) -> None:
+    """Ask whether the house can do without its model for a while."""
+    warning = (
+        f"This keeps {options.model} at {ollama.url} busy with about 25 calls, of which some read "
+        "the whole prompt. Questions that people ask meanwhile wait."
+    )
     if yes:
         return
     if not _on_a_terminal():
-        raise ConfigError(
-            f"This keeps {options.model} at {ollama.url} busy, and the questions of the house "
-            "wait: add --yes if that is meant"
-        )
-    click.confirm(
-        f"This keeps {options.model} at {ollama.url} busy with about 25 calls, of which some read "
-        "the whole prompt, and the questions of the house wait meanwhile. Go on?",
-        abort=True,
-        err=True,
-    )
+        raise ConfigError(f"{warning} Add --yes if that is meant")
+    if not click.confirm(f"{warning} Go on?", err=True):
+        raise ConfigError("Nothing was measured")
 
 
 def _on_a_terminal() -> bool:
-    return sys.stdin.isatty()
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def _run(
@@ -140,15 +143,15 @@ async def _run(
 ) -> tuple[Outcome, dict[str, Any]]:
     at = datetime.now(UTC).astimezone()
     with Console(stderr=True).status("") as status:
-        async with ClientSession() as session:
+        async with open_ollama(ollama.url) as server:
             lab = Clock(
-                ollama=Ollama(session, ollama.url),
+                ollama=server,
                 production=options,
                 prompt=prompt if options.takes_tools else replace(prompt, tools=()),
                 watch=status.update,
             )
             outcome = await demonstrate(lab, house, at)
-    return outcome, as_object(lab, outcome, at)
+    return outcome, as_object(lab, outcome, at, machine(ollama.url))
 
 
 def _show(outcome: Outcome, run: dict[str, Any], *, json_wanted: bool) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-import platform
 from typing import Any
 
 from rich.console import Console
@@ -27,7 +26,7 @@ NOT_PUT_BACK = (
 )
 
 
-def as_object(clock: Clock, outcome: Outcome, at: datetime) -> dict[str, Any]:
+def as_object(clock: Clock, outcome: Outcome, at: datetime, machine: str) -> dict[str, Any]:
     """Return the run as a JSON object; counts are whole tokens, times seconds, unknown is null.
 
     `switch` has the requests before the first sample. In the place `tool` a question is two calls
@@ -39,7 +38,7 @@ def as_object(clock: Clock, outcome: Outcome, at: datetime) -> dict[str, Any]:
         "model": production.model,
         "ollama": production.version,
         "measuredAt": at.isoformat(timespec="seconds"),
-        "machine": f"{platform.system()} {platform.machine()}",
+        "machine": machine,
         "options": {
             "num_ctx": production.num_ctx,
             "keep_alive": production.keep_alive,
