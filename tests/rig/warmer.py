@@ -46,6 +46,7 @@ async def run_warmer(
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).with_name("ollama-warmer")),
             *("warm", "--config", str(config), "--json"),
+            *("--state", str(Path(folder, "state.json"))),
             env={**os.environ, "HA_TOKEN": house.warmer_token},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

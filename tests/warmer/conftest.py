@@ -26,11 +26,12 @@ device = "{KITCHEN}"
 
 
 @pytest.fixture(autouse=True)
-def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Poll fast, and keep the token of whoever runs the tests out of them."""
+def quick_and_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Poll fast, and keep the token and the state of whoever runs the tests out of them."""
     monkeypatch.setattr(home_assistant, "_POLL_INTERVAL", 0.01)
-    for name in ("HA_TOKEN", "CREDENTIALS_DIRECTORY"):
+    for name in ("HA_TOKEN", "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @pytest.fixture

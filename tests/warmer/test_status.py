@@ -12,10 +12,10 @@ from ollama_warmer.cli import main
 from ollama_warmer.config import Target
 from ollama_warmer.counts import Counts
 from ollama_warmer.errors import CannotConnect
-from ollama_warmer.rounds import CONFIRMATION, WARM_UP, Round, Step, TargetResult
+from ollama_warmer.rounds import Round, Step, TargetResult
 from ollama_warmer.state import StateFile, unreached
 from ollama_warmer.status_report import age
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.verdicts import CONFIRMATION, WARM_UP, Verdict
 
 AGENT = "conversation.house"
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)

@@ -7,8 +7,7 @@ from typing import Any
 
 from ollama_warmer.config import Config
 from ollama_warmer.errors import ConfigError, ExitCode
-from ollama_warmer.rounds import WARM_UP
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.verdicts import WARM_UP, Verdict
 from ollama_warmer.words import listing, printable
 
 # A round a day may begin late and take its time.

@@ -2,9 +2,11 @@
 
 import asyncio
 from contextlib import nullcontext
+from datetime import UTC, datetime
 import os
 from pathlib import Path
 import sys
+import time
 
 import click
 from rich.console import Console
@@ -16,13 +18,15 @@ from ollama_warmer.dry_run import exit_code, plan, plan_as_json, print_plan
 from ollama_warmer.errors import ExitCode, WarmerError
 from ollama_warmer.progress import Progress
 from ollama_warmer.report import as_json, print_table
-from ollama_warmer.rounds import run_round
+from ollama_warmer.rounds import Round, run_round
+from ollama_warmer.state import BY_COMMAND, StateFile, default_path, unreached
 from ollama_warmer.words import listing
 
 
 @click.command()
 @click.option("--config", "config_file", type=FILE, required=True, help="Configuration (TOML).")
 @click.option("--token-file", type=FILE, help="File with a long-lived access token.")
+@click.option("--state", "state_file", type=FILE, help="File that keeps the last rounds.")
 @click.option("--target", "names", multiple=True, help="Only this target; may be given again.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--dry-run", is_flag=True, help="Show what would be asked where, and ask nothing.")
@@ -32,6 +36,7 @@ def warm(  # noqa: PLR0913 - one for each option
     *,
     config_file: Path,
     token_file: Path | None,
+    state_file: Path | None,
     names: tuple[str, ...],
     json_wanted: bool,
     dry_run: bool,
@@ -40,6 +45,8 @@ def warm(  # noqa: PLR0913 - one for each option
 
     The token comes from --token-file, else from systemd's credential ha-token, else from the
     variable HA_TOKEN.
+
+    Without --state the round is kept where `status` looks for it.
 
     With --dry-run Home Assistant is asked only whether it has the agents and devices.
 
@@ -51,8 +58,11 @@ def warm(  # noqa: PLR0913 - one for each option
         targets = config.select(names)
         token = load_token(token_file, os.environ)
         warn_of_http(config.home_assistant.url)
-        act = _show_plan if dry_run else _warm
-        code = act(config, token, targets, json_wanted=json_wanted)
+        if dry_run:
+            code = _show_plan(config, token, targets, json_wanted=json_wanted)
+        else:
+            state = StateFile(state_file or default_path(config_file, os.environ))
+            code = _warm(config, token, targets, state, json_wanted=json_wanted)
     except WarmerError as err:
         click.echo(f"Error: {err}", err=True)
         code = err.exit_code
@@ -71,12 +81,17 @@ def _show_plan(
 
 
 def _warm(
-    config: Config, token: Token, targets: tuple[Target, ...], *, json_wanted: bool
+    config: Config,
+    token: Token,
+    targets: tuple[Target, ...],
+    state: StateFile,
+    *,
+    json_wanted: bool,
 ) -> ExitCode:
     # A program that reads the JSON wants to see nothing else, not even beside it.
     watched = sys.stderr.isatty() and (sys.stdout.isatty() or not json_wanted)
     with Progress(Console(stderr=True)) if watched else nullcontext() as progress:
-        outcome = asyncio.run(run_round(config, token, targets, observer=progress))
+        outcome = _kept(config, token, targets, state, progress)
     if json_wanted:
         click.echo(as_json(outcome))
     else:
@@ -86,3 +101,25 @@ def _warm(
     if outcome.stopped is not None:
         click.echo(f"Error: {outcome.stopped}", err=True)
     return outcome.exit_code
+
+
+def _kept(
+    config: Config,
+    token: Token,
+    targets: tuple[Target, ...],
+    state: StateFile,
+    progress: Progress | None,
+) -> Round:
+    """Make a round and keep it, even one for which nothing was there to be asked."""
+    at, began = datetime.now(UTC), time.monotonic()
+
+    def keep(outcome: Round) -> None:
+        state.add(outcome, at=at, occasion=BY_COMMAND, seconds=time.monotonic() - began)
+
+    try:
+        outcome = asyncio.run(run_round(config, token, targets, observer=progress))
+    except WarmerError as err:
+        keep(unreached(targets, err))
+        raise
+    keep(outcome)
+    return outcome
