@@ -171,7 +171,9 @@ async def test_a_prompt_of_ones_own(server: Server, tmp_path: Path) -> None:
     ("content", "words"),
     [(None, "cannot be read"), (b"\xff", "is not text in UTF-8"), (b" \n", "is empty")],
 )
-async def test_a_prompt_that_is_none(tmp_path: Path, content: bytes | None, words: str) -> None:
+async def test_a_prompt_that_is_none(
+    server: Server, tmp_path: Path, content: bytes | None, words: str
+) -> None:
     """Each mistake is a sentence."""
     path = tmp_path / "prompt.txt"
     if content is not None:
