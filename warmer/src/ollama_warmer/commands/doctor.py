@@ -18,7 +18,8 @@ from ollama_warmer.doctor.show import as_json, exit_code, print_findings
 from ollama_warmer.errors import ConfigError, WarmerError
 from ollama_warmer.state_place import places
 
-_SECONDS = click.FloatRange(min=0, max=86_400)
+_SPAN = click.FloatRange(min=1, max=604_800)
+_PAUSE = click.FloatRange(min=0, max=3_600)
 
 
 @click.command()
@@ -28,10 +29,10 @@ _SECONDS = click.FloatRange(min=0, max=86_400)
 @click.option("--url", help="Web address of Ollama, instead of the configuration's.")
 @click.option("--model", help="The agent's model, instead of the configuration's.")
 @click.option(
-    "--interval", type=_SECONDS, help="Seconds between two warm-ups; an hour if left out."
+    "--interval", type=_SPAN, help="Seconds between two warm-ups, instead of those of [run]."
 )
 @click.option("--measure", is_flag=True, help="Ask each agent two harmless questions.")
-@click.option("--pause", type=_SECONDS, help="Seconds between them; the next minute if left out.")
+@click.option("--pause", type=_PAUSE, help="Seconds between them; the next minute if left out.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of lines.")
 @click.pass_context
 def doctor(  # noqa: PLR0913 - one for each option

@@ -88,10 +88,8 @@ async def examine(setup: Setup, environ: Mapping[str, str], say: Say) -> tuple[F
         await _visit(setup.config, setup, environ, seen)
     seen.before = await _look(setup, seen)
     seen.server = seen.before
-    if setup.measure and setup.config is not None and seen.house and seen.token:
-        seen.measurement = await measure(setup.config, seen.token, setup.pause, say)
-        if seen.before is not None:
-            seen.server = await _look(setup, seen)
+    if setup.measure and setup.config is not None:
+        await _measure(setup.config, setup, seen, say)
     seen.tail = await read_tail(setup.counts)
     seen.loads = sort_loads(seen.tail, seen.server, datetime.now(UTC))
     return (
@@ -120,6 +118,16 @@ async def _visit(config: Config, setup: Setup, environ: Mapping[str, str], seen:
         return
     seen.findings += check_house(config, seen.house)
     seen.findings += check_satellites(config, seen.house)
+
+
+async def _measure(config: Config, setup: Setup, seen: _Seen, say: Say) -> None:
+    """Ask the agents, and look at the model server once more afterwards."""
+    if seen.house is None or seen.token is None:
+        seen.measurement = Measurement(trouble="Home Assistant did not let us in")
+        return
+    seen.measurement = await measure(config, seen.token, setup.pause, say)
+    if seen.before is not None:
+        seen.server = await _look(setup, seen)
 
 
 async def _look(setup: Setup, seen: _Seen) -> Server | None:
@@ -157,7 +165,10 @@ def _of_ollama(setup: Setup, seen: _Seen) -> Iterator[Finding]:
     yield check_model(server)
     yield from check_loaded(before)
     yield from check_keep_alive(
-        server, wanted, setup.interval, just_asked=seen.measurement is not None
+        server,
+        wanted,
+        setup.interval,
+        just_asked=seen.measurement is not None and seen.measurement.answered,
     )
     others = others_options(seen.loads, wanted.num_ctx)
     yield from check_num_ctx(server, wanted.num_ctx, explained=others is not None)
@@ -225,7 +236,7 @@ def _of_meeting(seen: _Seen) -> Iterator[Finding]:
     server, measurement = seen.server, seen.measurement
     if server is None or measurement is None or server.model not in server.models:
         return
-    if any(result.steps for result in measurement.results) and server.entry is None:
+    if measurement.answered and server.entry is None:
         yield OLLAMA.problem(
             "agent_model",
             "the agent has answered, and its model is not in memory here",

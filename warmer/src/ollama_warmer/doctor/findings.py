@@ -85,6 +85,11 @@ def tokens(count: int) -> str:
     return f"{count:,}"
 
 
+def many(count: int, thing: str) -> str:
+    """Return a number of things as sentences write it; the plural ends in s."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 def span(seconds: float) -> str:
     """Return a span of time as sentences write it, in its two largest units."""
     rest = round(seconds)

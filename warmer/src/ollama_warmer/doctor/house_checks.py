@@ -115,7 +115,9 @@ def check_devices(config: Config, house: House) -> Finding:
             f"the devices of these targets do not exist: {listing(gone)}",
             "Run `ollama-warmer discover` again",
         )
-    return HOME_ASSISTANT.ok("devices", f"it has the devices of all {len(wanted)} targets with one")
+    return HOME_ASSISTANT.ok(
+        "devices", f"it has the devices of all targets with one ({len(wanted)})"
+    )
 
 
 def check_rights(house: House) -> Iterator[Finding]:

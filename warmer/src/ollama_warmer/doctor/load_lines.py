@@ -19,7 +19,7 @@ _STARTING = re.compile(
     rf"msg={_QUOTE}(starting mlx runner subprocess){_QUOTE}"
 )
 _TIME = re.compile(r"\btime=(\d{4}-\d\d-\d\dT\S+)")
-_LOADING = re.compile(r"\bload_model: loading model '([^']*)'")
+_LOADING = re.compile(r":\s+loading model '([^']*)'")
 _LOADED = re.compile(
     rf":\s+model loaded(?:\\n|\s*$)|msg={_QUOTE}(?:llama[- ]\w+ started in |mlx runner is ready)"
 )

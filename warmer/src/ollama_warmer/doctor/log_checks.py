@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 import re
 
-from ollama_warmer.doctor.findings import LOG, Finding, tokens
+from ollama_warmer.doctor.findings import LOG, Finding, many, tokens
 from ollama_warmer.doctor.load_lines import Load
 from ollama_warmer.doctor.log_tail import Tail
 from ollama_warmer.doctor.memory import Path, selected_path
@@ -38,7 +38,10 @@ class Loads:
 
 
 def sort_loads(tail: Tail, server: Server | None, now: datetime) -> Loads:
-    """Return which loads are of the agent's model: by its file, else by its architecture."""
+    """Return which loads are of the agent's model.
+
+    They are told by its file, which Ollama names; by its architecture where it does not.
+    """
     loads = tail.found.loads
     recent = tuple(it for it in loads if it.time is None or it.time > now - RECENT)
     shown = server.shown if server else None
@@ -47,7 +50,7 @@ def sort_loads(tail: Tail, server: Server | None, now: datetime) -> Loads:
     modelfile = str(shown.get("modelfile"))
     source = _BLOB.search(modelfile) or _FROM.search(modelfile)
     ours = [it for it in loads if source is not None and it.model == source[1]]
-    if not ours:
+    if _BLOB.search(modelfile) is None and not ours:
         info = shown.get("model_info")
         architecture = info.get("general.architecture") if isinstance(info, dict) else None
         ours = [it for it in loads if architecture and it.architecture == architecture]
@@ -71,7 +74,9 @@ def check_log(tail: Tail) -> Finding:
             "model is loaded",
             "See whether it is the log of this model server; a program should print old lines, too",
         )
-    return LOG.ok("log", f"{tail.name} can be read, with {len(tail.found.loads)} loads of models")
+    return LOG.ok(
+        "log", f"{tail.name} can be read, with {many(len(tail.found.loads), 'load')} of models"
+    )
 
 
 def check_models(loads: Loads) -> Iterator[Finding]:

@@ -18,6 +18,8 @@ _CONFIRMATION = 2
 # So that the next minute has begun by the clock of another machine, too.
 _MARGIN = 1.5
 
+_sleep = asyncio.sleep
+
 Say = Callable[[str], None]
 
 
@@ -34,6 +36,11 @@ class Measurement:
     results: tuple[TargetResult, ...] = ()
     trouble: str | None = None
     paused: float = 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether any agent answered."""
+        return any(result.steps for result in self.results)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +83,7 @@ class _Pause(Observer):
                 f"Waiting {seconds:.0f} s for the next minute, as a clock in the prompt would "
                 "show then ..."
             )
-        await asyncio.sleep(seconds)
+        await _sleep(seconds)
         return seconds
 
 

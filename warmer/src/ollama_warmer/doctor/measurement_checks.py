@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ollama_warmer.doctor.findings import MEASUREMENT, Finding, span, tokens
+from ollama_warmer.doctor.findings import MEASUREMENT, Finding, many, span, tokens
 from ollama_warmer.doctor.measurement import Measurement, Size
 from ollama_warmer.doctor.memory import Memory, Path
 from ollama_warmer.rounds import TargetResult
@@ -19,6 +19,7 @@ _CUT = 8
 _HALF = (0.45, 0.55)
 # What a question and the marks around it add to the batch that is read again with it.
 _BESIDE_A_BATCH = 64
+_TWO = 2
 # Where the log does not say: what Ollama 0.30 and newer take by window and free memory.
 _BATCHES = (512, 1024, 2048)
 _ASK = "Run `ollama-warmer doctor --measure`, which asks each agent two harmless questions"
@@ -62,7 +63,8 @@ def check_measured(measurement: Measurement | None) -> Finding:
         return MEASUREMENT.trouble("measurement", f"not every agent answered: {reasons}")
     return MEASUREMENT.ok(
         "measurement",
-        f"{len(measurement.results)} agents answered questions, {span(measurement.paused)} apart",
+        f"{many(len(measurement.results), 'agent')} answered two questions, "
+        f"{span(measurement.paused)} apart",
     )
 
 
@@ -104,7 +106,7 @@ def check_window(
     if size is None or window is None:
         if overflows and size is None:
             return MEASUREMENT.problem("window", "; ".join(overflows), bigger)
-        return MEASUREMENT.unknown("window", "whether the prompt fits its window", _ASK)
+        return MEASUREMENT.unknown("window", "whether the prompt fits its window is not known")
     when = f" in the round of {size.since:%Y-%m-%d %H:%M}" if size.since else ""
     words = f"the prompt had {tokens(size.tokens)} of {tokens(window)} tokens{when}"
     if not fits:
@@ -145,7 +147,7 @@ def check_moving(measurement: Measurement, known: Known, *, fits: bool) -> Itera
             "clock", "whether the prompt stays the same cannot be told while it does not fit"
         )
         return
-    moving = [it for it in counted if it.verdict is not Verdict.WARM]
+    moving = [it for it in counted if it.verdict not in {Verdict.WARM, Verdict.UNKNOWN}]
     disturbed = [it for it in moving if _was_disturbed(it)]
     batches = [it for it in moving if it not in disturbed and _is_a_batch(it, known)]
     if clear := [it for it in moving if it not in disturbed and it not in batches]:
@@ -168,8 +170,10 @@ def check_moving(measurement: Measurement, known: Known, *, fits: bool) -> Itera
             "clock",
             "a batch is read again each time, so that a clock near the prompt's end would not show",
         )
-    else:
+    elif all(it.verdict is Verdict.WARM for it in counted):
         yield MEASUREMENT.ok("clock", f"the prompt was the same {span(measurement.paused)} later")
+    else:
+        yield MEASUREMENT.unknown("clock", f"whether the prompt stays the same: {counted[0].reason}")
 
 
 def check_new_conversation(
@@ -190,21 +194,28 @@ def check_new_conversation(
             "the same, or a model whose prompt takes the native path",
         )
     elif counted and all(it.verdict is Verdict.WARM for it in counted):
+        branched = " the second time, as on MLX" if len(counted[0].steps) > _TWO else ""
         yield MEASUREMENT.ok(
-            "new_conversation", f"a new conversation finds a warm prompt ({_cost(counted[0])})"
+            "new_conversation",
+            f"a new conversation finds a warm prompt{branched} ({_cost(counted[0])})",
         )
-    elif not counted and known.memory is Memory.RECURRENT and known.path is Path.RENDERED:
-        if agents <= known.ours:
-            yield MEASUREMENT.unknown("new_conversation", "what a new conversation costs", _ASK)
-            return
+    elif counted:
+        return
+    elif _expects_a_batch(known) and not agents <= known.ours:
         yield MEASUREMENT.advice(
             "new_conversation",
             "a new conversation most likely re-reads one batch on a warm prompt, as this model can "
             "only go back to checkpoints and Ollama makes its prompt",
             f"{_ASK}, or use the agent Ollama Warm",
         )
-    elif not counted:
-        yield MEASUREMENT.unknown("new_conversation", "what a new conversation costs", _ASK)
+    else:
+        yield MEASUREMENT.unknown(
+            "new_conversation", "what a new conversation costs on a warm prompt is not known"
+        )
+
+
+def _expects_a_batch(known: Known) -> bool:
+    return known.memory is Memory.RECURRENT and known.path is Path.RENDERED
 
 
 def _was_disturbed(result: TargetResult) -> bool:
