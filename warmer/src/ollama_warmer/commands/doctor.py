@@ -59,20 +59,17 @@ def doctor(  # noqa: PLR0913 - one for each option
     Exit codes: 0 no problem; 1 a problem; 2 wrong configuration or option.
     """
     try:
-        setup = _setup(config_file, url, model)
-        if measure and setup.config is None:
-            raise ConfigError("--measure asks Home Assistant's agents: name them with --config")
-        setup = replace(
-            setup,
-            token_file=token_file,
-            state_files=(state,) if state else setup.state_files,
-            interval=interval or setup.interval,
-            measure=measure,
-            pause=pause,
-        )
+        setup = _setup(config_file, url, model, measure=measure)
     except WarmerError as err:
         click.echo(f"Error: {err}", err=True)
         context.exit(err.exit_code)
+    setup = replace(
+        setup,
+        token_file=token_file,
+        state_files=(state,) if state else setup.state_files,
+        interval=interval or setup.interval,
+        pause=pause,
+    )
     findings = asyncio.run(examine(setup, os.environ, lambda words: click.echo(words, err=True)))
     if json_wanted:
         click.echo(as_json(findings, measured=measure))
@@ -81,9 +78,11 @@ def doctor(  # noqa: PLR0913 - one for each option
     context.exit(exit_code(findings))
 
 
-def _setup(config_file: Path | None, url: str | None, model: str | None) -> Setup:
+def _setup(config_file: Path | None, url: str | None, model: str | None, *, measure: bool) -> Setup:
     """Return what to look at; raises ConfigError."""
     if config_file is None:
+        if measure:
+            raise ConfigError("--measure asks Home Assistant's agents: name them with --config")
         if url is None:
             raise ConfigError(
                 "Nothing to look at: name a configuration with --config, or a model server with "
@@ -96,6 +95,7 @@ def _setup(config_file: Path | None, url: str | None, model: str | None) -> Setu
         state_files=places(config_file, os.environ),
         ollama=_ollama(config, url, model),
         interval=longest_gap(config.run),
+        measure=measure,
     )
 
 

@@ -72,29 +72,31 @@ def check_keep_alive(
             _STAY,
         )
         return
-    if server.entry is None:
-        return
-    left = _left(server.entry.expires, server.at)
+    if server.entry is not None:
+        yield _stay(_left(server.entry.expires, server.at), interval, just_asked=just_asked)
+
+
+def _stay(left: float | None, interval: float, *, just_asked: bool) -> Finding:
+    """Say whether the seconds that a model has left are enough; none if they are not known."""
     if left is None:
-        yield OLLAMA.unknown("keep_alive", "the server does not tell how long the model stays")
-    elif left > _FOR_EVER:
-        yield OLLAMA.ok("keep_alive", "the model stays loaded for ever")
-    elif left > interval:
-        yield OLLAMA.ok("keep_alive", f"the model stays for {span(left)} without a question")
-    elif just_asked:
-        yield OLLAMA.problem(
+        return OLLAMA.unknown("keep_alive", "the server does not tell how long the model stays")
+    if left > _FOR_EVER:
+        return OLLAMA.ok("keep_alive", "the model stays loaded for ever")
+    if left > interval:
+        return OLLAMA.ok("keep_alive", f"the model stays for {span(left)} without a question")
+    if just_asked:
+        return OLLAMA.problem(
             "keep_alive",
             f"the model stays only {span(left)} after a question of the agent, and warm-ups come "
             f"every {span(interval)}",
             _STAY,
         )
-    else:
-        yield OLLAMA.advice(
-            "keep_alive",
-            f"the model is unloaded in {span(left)} unless somebody asks, and warm-ups come every "
-            f"{span(interval)}",
-            _STAY,
-        )
+    return OLLAMA.advice(
+        "keep_alive",
+        f"the model is unloaded in {span(left)} unless somebody asks, and warm-ups come every "
+        f"{span(interval)}",
+        _STAY,
+    )
 
 
 def seconds_of(keep_alive: int | str | None) -> float | None:

@@ -173,7 +173,9 @@ def check_moving(measurement: Measurement, known: Known, *, fits: bool) -> Itera
     elif all(it.verdict is Verdict.WARM for it in counted):
         yield MEASUREMENT.ok("clock", f"the prompt was the same {span(measurement.paused)} later")
     else:
-        yield MEASUREMENT.unknown("clock", f"whether the prompt stays the same: {counted[0].reason}")
+        yield MEASUREMENT.unknown(
+            "clock", f"whether the prompt stays the same: {counted[0].reason}"
+        )
 
 
 def check_new_conversation(
