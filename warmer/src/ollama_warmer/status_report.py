@@ -30,7 +30,7 @@ _LEGEND = (
     f"{_LOWEST << len(_BLOCKS) - 2:,} and more; {_UNKNOWN} is unknown, {_FAILED} was not answered. "
     "The numbers are the confirmation's."
 )
-STYLES = {
+_STYLES = {
     Verdict.WARM: "green",
     Verdict.PARTLY_WARM: "yellow",
     Verdict.UNKNOWN: "magenta",
@@ -88,7 +88,7 @@ def print_status(
     for standing in status.targets:
         console.print(
             Text.assemble(
-                (printable(standing.name), STYLES[standing.verdict]),
+                (printable(standing.name), _STYLES[standing.verdict]),
                 f": {_verdict(standing)}, {standing.reason}",
             ),
             soft_wrap=True,
@@ -132,7 +132,7 @@ def _targets(status: Status) -> Table:
     for standing in status.targets:
         table.add_row(
             Text(printable(standing.name)),
-            Text(_verdict(standing), style=STYLES[standing.verdict]),
+            Text(_verdict(standing), style=_STYLES[standing.verdict]),
             *_cells(standing, status.now),
         )
     return table
