@@ -108,6 +108,7 @@ class Probe:
         self._observer = observer
         self._watch = Watch(ollama, settings.model, patience=settings.patience)
         self._announced = False
+        self._ours = False
 
     async def run(self) -> None:
         """Run what the record lacks, and unload the model at the end, however that comes.
@@ -117,7 +118,6 @@ class Probe:
             WarmerError: Another model stays in memory, the model has a smaller window, or the
                 record cannot be saved.
         """
-        in_use = False
         self._record.keep_whole_phases()
         try:
             await self._run_phases()
@@ -127,12 +127,12 @@ class Probe:
                 await self._run_length(length)
         except DisturbedError as why:
             self._record.disturbed.append(str(why))
-            in_use = why.in_use
+            self._ours &= not why.in_use
         finally:
             try:
                 self._save()
             finally:
-                if not in_use:
+                if self._ours:
                     await unload_quietly(self._watch, within=_UNLOAD_WITHIN)
 
     async def _run_phases(self) -> None:
@@ -175,6 +175,7 @@ class Probe:
 
     async def _load_anew(self) -> None:
         await self._watch.settle()
+        self._ours = True
         await self._ollama.chat(self._settings.body(WARM_UP))
         await self._watch.ready()
         asked, context = self._settings.num_ctx, self._watch.context

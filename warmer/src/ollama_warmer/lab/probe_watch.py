@@ -66,19 +66,24 @@ class Watch:
         return self._context
 
     async def settle(self) -> None:
-        """Unload the model, and wait until no other one is in memory, or on its way out of it.
+        """Wait until no other model is in memory, or on its way out of it, and unload this one.
 
         Raises:
             WarmerError: Another model stays.
             OllamaError: The server cannot be asked.
         """
         self._context = self._node = self._clock_ahead = self._expiry = self._last = None
-        names = await self._loaded_names()
-        if any(self._is_ours(name) for name in names):
+        # Ours goes last: if another one stays, the house keeps at least its own.
+        await self._until_gone(ours_too=False)
+        if await self._names():
             await self.unload()
-        until = asyncio.get_running_loop().time() + self._patience
-        while names := await self._loaded_names():
-            if asyncio.get_running_loop().time() > until:
+            await self._until_gone(ours_too=True)
+
+    async def _until_gone(self, *, ours_too: bool) -> None:
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._patience
+        while names := [it for it in await self._names() if ours_too or not self._is_ours(it)]:
+            if clock() > until:
                 raise WarmerError(
                     f"On {self._ollama.url} {listing(names)} stays in memory, and a measurement "
                     "beside another model is none. Unload it with `ollama stop NAME`, or wait "
@@ -191,7 +196,7 @@ class Watch:
         except RefusedByOllama:
             return []  # a router without this list: the other signs have to do
 
-    async def _loaded_names(self) -> list[str]:
+    async def _names(self) -> list[str]:
         return [_name(entry) for entry in await self._loaded()]
 
     def _is_ours(self, name: str) -> bool:
