@@ -259,6 +259,14 @@ async def test_herd(
         assert "beta at http://beta:11434" in str(findings["router_nodes"].advice)
 
 
+async def test_herd_by_its_list_of_models(server: Server, look: Look) -> None:
+    """Whatever release does not tell its version."""
+    server.loaded = [entry(fleet_node="alpha")]
+    findings = await look(interval=600)
+    assert wrong(findings) == {"router": Level.ADVICE}
+    assert "Ollama Herd of unknown version" in findings["router"].words
+
+
 @pytest.mark.parametrize(
     ("keep_alive", "seconds"),
     [(None, None), (-1, None), ("-1", None), (0, 0.0), (300, 300.0), ("1h30m", 5400.0)],

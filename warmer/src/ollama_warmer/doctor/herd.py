@@ -3,7 +3,7 @@
 What it does was observed and read in its release 0.11.4.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,15 +48,20 @@ class Fleet:
     trouble: str | None = None
 
 
-async def look_behind(ollama: Ollama, version: Mapping[str, Any]) -> Fleet | None:
+async def look_behind(
+    ollama: Ollama, version: Mapping[str, Any], loaded: Sequence[Mapping[str, Any]]
+) -> Fleet | None:
     """Return the fleet behind a router; none if it is no router.
 
     Args:
         ollama: The address that is asked.
-        version: What `/api/version` says there; a router adds `herd_version`.
+        version: What `/api/version` says there; Herd adds `herd_version`.
+        loaded: What `/api/ps` lists there; Herd adds `fleet_node`.
     """
-    if (herd := version.get("herd_version")) is None:
+    herd = version.get("herd_version")
+    if herd is None and not any("fleet_node" in entry for entry in loaded):
         return None
+    herd = "of unknown version" if herd is None else herd
     try:
         status = await ollama.get("/fleet/status")
     except OllamaError as err:

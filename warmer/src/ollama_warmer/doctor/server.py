@@ -107,8 +107,9 @@ async def look_at(ollama: Ollama, model: str | None) -> Server:
     version = Version.read(str(said.get("version")))
     name = full_name(model) if model else None
     models = frozenset(_names(await ollama.models()))
-    loaded = {key: Loaded.read(entry) for entry in await ollama.loaded() for key in _names([entry])}
-    fleet = await look_behind(ollama, said)
+    entries = await ollama.loaded()
+    loaded = {key: Loaded.read(entry) for entry in entries for key in _names([entry])}
+    fleet = await look_behind(ollama, said, entries)
     if fleet is not None:
         loaded = _with_contexts(loaded, fleet)
     return Server(
