@@ -34,24 +34,29 @@ NUM_CTX = 16_384
 WHOLE, BATCH, OWN, BEHIND = Pattern.WHOLE, Pattern.BATCH, Pattern.OWN, Pattern.BEHIND
 MODELS = [
     ServedModel(f"{memory}-{path}", memory, tiny_model(memory), path)
-    for memory in (Memory.ATTENTION, Memory.RECURRENT)
+    for memory in Memory
     for path in ("native", "rendered")
 ]
 # Of one sequence of times: prompt and re-read tokens of each call. The tools stand behind the
-# system text here, so an attention-only model reads them again for a time at its end.
+# system text here, so only a recurrent model goes back further than them for a time at its end.
+# A sliding-window model has one token more, in front of all others.
 TOP = {
     Memory.ATTENTION: [(4856, 4847), (4856, 4847), (4855, 4846)],
     Memory.RECURRENT: [(4856, 4856), (4856, 4856), (4855, 4855)],
+    Memory.SLIDING: [(4857, 4857), (4857, 4857), (4856, 4856)],
 }
 END = {
     Memory.ATTENTION: [(4854, 674), (4855, 675), (4854, 674)],
     Memory.RECURRENT: [(4854, 1023), (4855, 1024), (4854, 1023)],
+    Memory.SLIDING: [(4855, 674), (4856, 675), (4855, 674)],
 }
 QUESTION = {
     "attention-native": [(4853, 17), (4853, 17), (4854, 18)],
     "attention-rendered": [(4853, 17), (4853, 17), (4854, 18)],
     "recurrent-native": [(4853, 25), (4853, 25), (4854, 26)],
     "recurrent-rendered": [(4853, 1022), (4853, 1022), (4854, 1023)],
+    "sliding-native": [(4854, 17), (4854, 17), (4855, 18)],
+    "sliding-rendered": [(4854, 17), (4854, 17), (4855, 18)],
 }
 
 
@@ -132,7 +137,8 @@ async def test_claim_111_the_time_in_a_tools_answer_costs_only_itself(
     """The call of the tool and its answer are read, and nothing in front of them."""
     samples = clocks[model.name][Placement.TOOL].samples
 
-    assert counts(samples) == [(4899, 56), (4899, 56), (4900, 57)]
+    first = model.memory is Memory.SLIDING
+    assert counts(samples) == [(4899 + first, 56), (4899 + first, 56), (4900 + first, 57)]
     # The question in front of it is an exact repeat here.
     asked = {one.asked.re_read_tokens for one in samples if one.asked}
     assert asked == {4 if model.memory is Memory.RECURRENT else 1}
