@@ -81,7 +81,8 @@ def test_shortest_file_has_generous_timeouts(tmp_path: Path) -> None:
         (
             "tokens = 1\n" + HEAD + TARGET,
             (
-                "tokens: is not a known key, allowed are agent, counts, home_assistant, ollama, targets"
+                "tokens: is not a known key, "
+                "allowed are agent, counts, home_assistant, ollama, run, targets"
             ),
         ),
         (

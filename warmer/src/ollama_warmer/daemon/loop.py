@@ -31,9 +31,11 @@ from ollama_warmer.verdicts import Verdict
 
 # A clock that was set is noticed within this.
 _LONGEST_SLEEP = 5.0
+# An attempt to connect to a machine that is switched off takes longer than systemd waits.
+_LONGEST_START = 10.0
 # What failed is tried again soon, and ever more slowly: a question that was given up goes on in
 # the server, and another one would only wait behind it.
-_FIRST_RETRY = 15.0
+_FIRST_RETRY = 5.0
 _LONGEST_RETRY = 3_600.0
 
 _LOGGER = logging.getLogger(__name__)
@@ -57,10 +59,11 @@ class Daemon:
         self._access = access
         self._state = state
         self._notifier = notifier
-        self._board = Board(config.run, _clock())
+        self._started = _clock()
+        self._board = Board(config.run, self._started)
         self._serving = Serving(self._board)
         self._occasions = Occasions()
-        self._schedule = Schedule(config.run, monotonic=_clock(), chance=chance)
+        self._schedule = Schedule(config.run, monotonic=self._started, chance=chance)
         self._wake = asyncio.Event()
         self._news = News(
             self._board, self._occasions, self._schedule, clock=_clock, wake=self._wake.set
@@ -222,7 +225,8 @@ class Daemon:
     def _tell(self, now: float, wall: datetime) -> None:
         """Tell systemd how it stands."""
         self._board.planned = self._schedule.following(now, wall)
-        if not self._is_ready and self._home is not None and self._home.tried.is_set():
+        tried = self._home is not None and self._home.tried.is_set()
+        if not self._is_ready and (tried or now > self._started + _LONGEST_START):
             self._is_ready = True
             self._notifier.ready()
         summary = self._board.summary(self._news.zone)

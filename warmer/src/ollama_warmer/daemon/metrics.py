@@ -81,7 +81,7 @@ class _BoardCollector(Collector):
             f"{_PREFIX}rounds", "Rounds by verdict and occasion.", labels=["verdict", "occasion"]
         )
         for (verdict, occasion), count in board.rounds.items():
-            rounds.add_metric([verdict, occasion], count)
+            rounds.add_metric([str(verdict), str(occasion)], count)
         yield rounds
 
 

@@ -50,6 +50,7 @@ class News:
         """Home Assistant is not there."""
         self._board.connected = False
         self._complain(Part.HOME, trouble)
+        self._wake()
 
     def zone_changed(self, zone: str) -> None:
         """Take times of day in this zone."""
