@@ -117,6 +117,7 @@ async def test_answers_that_show_another_client(
     ("change", "words"),
     [
         ({"others": ["embedder:latest"]}, '"embedder:latest" was loaded meanwhile'),
+        ({"loaded": False}, "the model was unloaded in the middle"),
         ({"context": 16384}, "a window of 16384 tokens instead of 8192"),
         ({"keep_alive": timedelta(minutes=5)}, "the model expires was moved"),
         ({"keep_alive": timedelta(days=90_000)}, "the model expires was moved"),

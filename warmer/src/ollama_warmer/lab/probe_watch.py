@@ -54,6 +54,7 @@ class Watch:
         self._ollama = ollama
         self._model = model
         self._patience = patience
+        self._listed = False
         self._context: int | None = None
         self._node: str | None = None
         self._clock_ahead: float | None = None
@@ -72,6 +73,7 @@ class Watch:
             WarmerError: Another model stays.
             OllamaError: The server cannot be asked.
         """
+        self._listed = False
         self._context = self._node = self._clock_ahead = self._expiry = self._last = None
         # Ours goes last: if another one stays, the house keeps at least its own.
         await self._until_gone(ours_too=False)
@@ -105,7 +107,7 @@ class Watch:
             if self._is_ours(_name(entry)):
                 context = entry.get("context_length")
                 self._context = context if type(context) is int else None
-        self._last = None
+                self._listed = True
 
     async def look(self) -> None:
         """Look at the loaded models, before a call and after the last one.
@@ -120,6 +122,11 @@ class Watch:
             raise DisturbedError(
                 f"{listing(others)} was loaded meanwhile: somebody else uses the server",
                 in_use=False,
+            )
+        if self._listed and not entries:
+            raise DisturbedError(
+                "the model was unloaded in the middle of the run: somebody else uses the server, "
+                "or it was restarted"
             )
         for entry in entries:
             self._check_context(entry.get("context_length"))
