@@ -69,27 +69,6 @@ async def test_claim_067_the_longest_common_prefix_is_kept(client: Client) -> No
     assert 1400 < read < 1700
 
 
-async def test_claim_033_two_checkpoints_on_the_rendered_path(client: Client) -> None:
-    """One a batch before the end of the prompt, one four tokens before it."""
-    length = await client.re_read(RENDERED, "turn on the light")
-
-    places = [place for _, _, place, _ in checkpoints(await logged(client, RENDERED))]
-    assert places == [length - BATCH, length - 4]
-
-
-async def test_claim_034_the_one_behind_the_difference_is_rejected(client: Client) -> None:
-    """A new question shares more than the older checkpoint, and falls back to it all the same."""
-    length = await client.re_read(RENDERED, "turn on the light")
-    read = await client.re_read(RENDERED, "what is the weather")
-    prompt = client.ollama.records[-1].prompt_tokens or 0
-
-    log = await logged(client, RENDERED)
-    shared = int(re.findall(r"checking checkpoint with .* against (\d+)\.\.\.", log)[0])
-    restored = int(re.findall(r"restored context checkpoint \(.* n_past = (\d+)", log)[0])
-    assert length - 4 > shared > restored == length - BATCH
-    assert read == prompt - restored
-
-
 async def test_claim_068_where_checkpoints_lie_on_the_native_path(client: Client) -> None:
     """At the start of the user's message, too; at most 32 of them, each of the same size."""
     question = "turn on the light"
@@ -251,17 +230,3 @@ async def test_claim_110_only_the_place_counts(client: Client, model: str) -> No
     assert costs[1:] == [
         length - (end - BATCH) for length, end in zip(lengths[1:], ends, strict=True)
     ]
-
-
-async def test_claim_038_the_batch_sets_the_step(client: Client) -> None:
-    """With a batch of 512 a new question re-reads about 512 tokens instead of 1,024."""
-    questions = ("hello", "turn on the light", "good evening")
-    read = {}
-    for batch in (512, 1024):
-        options = {"num_ctx": 8192, "num_batch": batch}
-        for question in questions:
-            await client.ask(RENDERED, question, options=options)
-            read[batch, question] = client.ollama.records[-1].re_read_tokens
-    for batch in (512, 1024):
-        later = [read[batch, question] for question in questions[1:]]
-        assert all(batch - 8 <= cost <= batch + 8 for cost in later), later
