@@ -40,6 +40,7 @@ class Server:
     prompt: int = PROMPT
     cached: Callable[[Body], int | None] = lambda _: PROMPT - 20
     load_s: float = 0.01
+    delay: float = 0
     refuse_after: int | None = None
     bodies: list[Body] = field(default_factory=list)
     url: str = ""
@@ -55,6 +56,7 @@ class Server:
         if len(self.bodies) == self.refuse_after:
             return web.json_response({"error": "the model runner has stopped"}, status=500)
         self.bodies.append(body)
+        await asyncio.sleep(self.delay)
         counts = {"prompt_eval_count": self.prompt, "prompt_eval_cached_count": self.cached(body)}
         times = {"total_duration": 3e9, "load_duration": self.load_s * 1e9}
         answer = {"message": {"role": "assistant", "content": "Mon"}, "done": True}

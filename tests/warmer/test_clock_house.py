@@ -2,18 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
+import json
+import os
 from pathlib import Path
+import signal
+import sys
 
-from aiohttp import ClientSession
 import pytest
 
-from ollama_warmer.config import load_config
-from ollama_warmer.credentials import Token
-from ollama_warmer.lab.clock import Clock, House as Home, demonstrate
-from ollama_warmer.lab.clock_options import production
-from ollama_warmer.lab.clock_prompt import Placement, demonstration
-from ollama_warmer.ollama import Ollama
 from ollama_warmer.verdicts import Verdict
 from tests.warmer.clock_server import MODEL, Body, Server, clocked, serving
 from tests.warmer.conftest import TARGETS, parsed
@@ -113,32 +109,26 @@ async def test_no_way_back_no_demonstration(server: Server, house: House, tmp_pa
 
 async def test_ctrl_c_leaves_a_warm_house(server: Server, house: House, tmp_path: Path) -> None:
     """Who ends it early gets what was measured, and the house its prompt."""
-    config = load_config(Path(configured(tmp_path, house, server)))
-    home = Home(config=config, token=Token(TOKEN))
-    async with ClientSession() as session:
-        ollama = Ollama(session, server.url)
-        now = datetime.now().astimezone()
-        lab = Clock(
-            ollama=ollama,
-            production=await production(ollama, server.config, now),
-            prompt=demonstration(),
-            watch=lambda _: None,
-        )
-        task = asyncio.create_task(demonstrate(lab, home, now))
+    server.delay = 0.05
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).with_name("ollama-warmer")),
+        *("clock", "--yes", "--json", "--config", configured(tmp_path, house, server)),
+        env={**os.environ, "HA_TOKEN": TOKEN},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    while len(server.bodies) < 6:  # noqa: ASYNC110 - bodies are no event
+        await asyncio.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, errors = await process.communicate()
 
-        def leave(_: Body) -> int:
-            if len(server.bodies) == 6:
-                task.cancel()
-            return 4780
-
-        server.cached = leave
-        outcome = await task
-
-    assert outcome.interrupted
-    assert outcome.exit_code == 1
-    assert [one.placement for one in outcome.placed] == [Placement.TOP]
-    assert outcome.restored is not None
-    assert outcome.restored.verdict is Verdict.WARM
+    assert process.returncode == 130, errors.decode()
+    assert "Error: interrupted, not everything was measured" in errors.decode()
+    assert "Traceback" not in errors.decode()
+    run = json.loads(out)
+    assert [one["placement"] for one in run["placements"]] == ["top"]
+    assert run["restored"]["verdict"] == "warm"
+    assert len(house.questions) == 2 * 2
 
 
 async def test_the_agents_keep_alive_is_sent(server: Server, house: House, tmp_path: Path) -> None:
