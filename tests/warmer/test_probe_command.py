@@ -164,14 +164,22 @@ async def test_own_prompt(probe: Probe, server: Server, tmp_path: Path) -> None:
     assert "voice of a house" not in result.stdout
 
 
-async def test_log_beside_the_result(probe: Probe, tmp_path: Path) -> None:
-    """The log's known lines go beside the result."""
+async def test_log_beside_the_result(probe: Probe, server: Server, tmp_path: Path) -> None:
+    """The log's known lines go beside the result, and tell what the model is."""
     log = tmp_path / "server.log"
     log.touch()
-    assert (await probe("--yes", "--log", str(log), *QUICK)).exit_code == 0
+
+    def write(body: dict[str, object]) -> dict[str, object]:
+        with log.open("a") as file:
+            file.write(f"gpu-01: print_info: n_swa   = 128 and {body['messages']}\n")
+        return {}
+
+    server.before = write
+    result = await probe("--yes", "--json", "--log", str(log), *QUICK)
+    assert json.loads(result.stdout)["memory"] == "sliding window"
     (file,) = results(tmp_path)
     assert log_path(file).name == "server-log-entries300-3phases.txt"
-    assert log_path(file).exists()
+    assert set(log_path(file).read_text().splitlines()) == {"print_info: n_swa   = 128"}
 
 
 async def test_configuration_names_server_and_model(
@@ -181,10 +189,13 @@ async def test_configuration_names_server_and_model(
     config = tmp_path / "home.toml"
     config.write_text(
         'agent = "conversation.a"\n[home_assistant]\nurl = "http://h:8123"\n'
-        f'[ollama]\nurl = "{server.url}"\nmodel = "{MODEL}"\n[[targets]]\nname = "app"\n'
+        f'[ollama]\nurl = "{server.url}"\nmodel = "{MODEL}"\nnum_ctx = 16384\n'
+        '[[targets]]\nname = "app"\n'
     )
     options = ("--config", str(config), "--output", str(tmp_path), "--yes", *QUICK)
-    assert (await probe(*options, alone=True)).exit_code == 0
+    result = await probe(*options, alone=True)
+    assert result.exit_code == 0
+    assert "the agent has a window of 16384 tokens" in result.stderr
 
 
 @pytest.mark.parametrize(

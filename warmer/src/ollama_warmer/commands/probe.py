@@ -175,6 +175,13 @@ def _server(options: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return address and model, from the options or else the configuration."""
     file: Path | None = options["config_file"]
     configured = (load_config(file).ollama if file else None) or OllamaConfig()
+    if configured.num_ctx not in {None, NUM_CTX} and not (options["num_ctx"] or options["resume"]):
+        click.echo(
+            f"Note: the agent has a window of {configured.num_ctx} tokens, and the batch can "
+            f"depend on it: with --num-ctx {configured.num_ctx} the probe measures that, with "
+            f"{NUM_CTX} what was published",
+            err=True,
+        )
     option = "--url"
     try:
         url = configured.url if options["url"] is None else checks.web_address(options["url"])

@@ -183,19 +183,20 @@ async def run_session(
     def save() -> None:
         write_result(path, conclude(record))
 
+    goes_on = bool(record.phases or record.sweep)
     save()  # a place that cannot be written to is said before the first minute has passed
     probe = Probe(ollama, paced(session.settings), record, save=save, observer=observer)
     try:
         await probe.run()
     finally:
         if log is not None:
-            _keep_log(log, session)
+            _keep_log(log, session, goes_on=goes_on)
     run = conclude(record)
     write_result(path, run)
     return run
 
 
-def _keep_log(log: LogSlice, session: Session) -> None:
+def _keep_log(log: LogSlice, session: Session, *, goes_on: bool) -> None:
     """Write the log's known lines beside the result, and take from them what the model is."""
     lines = log.lines()
     told = told_by(lines)
@@ -203,7 +204,8 @@ def _keep_log(log: LogSlice, session: Session) -> None:
     session.record.runner = told.runner or session.record.runner
     path = log_path(session.path)
     try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        with path.open("a" if goes_on else "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
     except OSError as err:
         raise WarmerError(
             f"{path}: cannot be written: {err.strerror}. The result itself is complete"

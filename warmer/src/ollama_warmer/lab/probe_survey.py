@@ -58,7 +58,10 @@ async def look_at(ollama: Ollama, model: str) -> Survey:
             f"{full_name} runs on {printable(entry['remote_host'])}: probe a model that the "
             "server runs itself"
         )
-    shown = await ollama.show(full_name)
+    try:
+        shown = await ollama.show(full_name)
+    except RefusedByOllama:
+        shown = {}  # a router may not pass it on, and no count depends on it
     digest, details = entry.get("digest"), entry.get("details")
     form = details.get("format") if isinstance(details, dict) else None
     return Survey(
