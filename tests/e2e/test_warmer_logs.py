@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.rig.demo import demonstration, served_models
-from tests.rig.home_assistant import HomeAssistant
-from tests.rig.ollama import Fault, FaultKind, OllamaStandIn
+from tests.rig.home_assistant import HomeAssistant, Reply
+from tests.rig.ollama import Fault, FaultKind, OllamaStandIn, Record
 from tests.rig.warmer import run_warmer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 type Stage = tuple[HomeAssistant, OllamaStandIn]
 
-CLOCK = "You are a voice assistant. It is {{ now().strftime('%H:%M:%S') }}.\nBe brief."
+CLOCK = "You are a voice assistant. It is {{ now().isoformat() }}.\nBe brief."
+THEIRS = "Is anything still on?"
 
 
 @pytest.fixture(scope="module", name="stage")
@@ -56,37 +57,79 @@ async def test_log_and_server_agree(stage: Stage, memory: str) -> None:
     assert {name: re_read for name, re_read in first.items() if re_read > 40} == {}
 
 
-async def test_clock_is_not_warm(stage: Stage) -> None:
-    """A prompt that changes is told from one that does not, by the log alone."""
+@pytest.mark.parametrize(("memory", "rooms"), [("attention", 6), ("recurrent", 1)])
+async def test_clock_is_not_warm(stage: Stage, memory: str, rooms: int) -> None:
+    """A prompt that changes is told from one that does not, by the log alone, and why."""
     house, server = stage
-    model = "tiny-attention:latest"
-    clock = await house.add_core_ollama(server.url, model=model, name="Clock", prompt=CLOCK)
-    # The clock has gone on by the time of the confirmation.
-    server.fault = Fault(FaultKind.DELAY, seconds=1.1)
-    try:
-        found = await run_warmer(house, clock, log=server.log_path(model))
-    finally:
-        server.fault = None
+    model = f"tiny-{memory}:latest"
+    clock = await house.add_core_ollama(
+        server.url, model=model, name=f"Clock {memory}", prompt=CLOCK
+    )
 
-    (target,) = found.report["targets"]
-    assert (found.exit_code, target["verdict"]) == (1, "cold")
-    assert "says that the confirmation re-read" in target["reason"]
+    found = await run_warmer(house, clock, house.rooms[:rooms], log=server.log_path(model))
+
+    assert found.exit_code == 1
+    assert len(found.report["targets"]) == 1 + rooms
+    for target in found.report["targets"]:
+        assert target["verdict"] == "cold"
+        assert "says that the confirmation re-read" in target["reason"]
+        assert target["reason"].endswith(
+            "likely something at the top of the prompt changes with every question, such as a "
+            "clock or a temperature: look at the agent's instructions"
+        )
+        # llama-server has no pattern in which a third question could still be warm.
+        assert len(target["steps"]) == 2
+
+
+def asked(record: Record) -> str:
+    """Return the words of a question."""
+    return str(record.body["messages"][-1]["content"])
+
+
+async def ask_behind_the_warmer(house: HomeAssistant, server: OllamaStandIn, core: str) -> Reply:
+    """Hold the warmer's next question back until somebody else's has overtaken it."""
+    server.fault = fault = Fault(FaultKind.DELAY, seconds=1, times=1)
+    while fault.times:  # noqa: ASYNC110 - there is no event to wait for
+        await asyncio.sleep(0.01)
+    return await house.ask(THEIRS, agent=core)
 
 
 async def test_another_client_is_not_guessed(stage: Stage) -> None:
-    """While somebody else asks the same model, nothing is said of the target."""
+    """If somebody else asks while the question waits, nothing is said of the target."""
     house, server = stage
     model = "tiny-attention:latest"
     core = await house.add_core_ollama(server.url, model=model, name="Busy")
+    await house.ask("Hello", agent=core)
+    running = asyncio.create_task(run_warmer(house, core, log=server.log_path(model)))
+    for _ in ("warm-up", "confirmation"):
+        await ask_behind_the_warmer(house, server, core)
 
-    async def disturb() -> None:
-        while True:
-            await house.ask("Is anything still on?", agent=core)
-
-    disturbing = asyncio.create_task(disturb())
-    found = await run_warmer(house, core, log=server.log_path(model))
-    disturbing.cancel()
+    found = await running
 
     (target,) = found.report["targets"]
     assert (found.exit_code, target["verdict"]) == (1, "unknown")
-    assert "which of them is the question's cannot be told" in target["reason"]
+    assert "2 requests were written there in between, and which of them" in target["reason"]
+    assert [step["cached"] for step in target["steps"]] == [None, None]
+
+
+async def test_another_client_is_never_counted(stage: Stage) -> None:
+    """While somebody asks without a pause, a count is the question's own or there is none."""
+    house, server = stage
+    model = "tiny-attention:latest"
+    core = await house.add_core_ollama(server.url, model=model, name="Busier")
+
+    async def disturb() -> None:
+        while True:
+            await house.ask(THEIRS, agent=core)
+
+    start = len(server.records)
+    disturbing = asyncio.create_task(disturb())
+    found = await run_warmer(house, core, house.rooms, log=server.log_path(model))
+    disturbing.cancel()
+
+    ours = [record for record in server.records[start:] if asked(record) != THEIRS]
+    steps = [step for target in found.report["targets"] for step in target["steps"]]
+    assert len(ours) == len(steps) < len(server.records) - start
+    for step, record in zip(steps, ours, strict=True):
+        if step["cached"] is not None:
+            assert (step["prompt"], step["cached"]) == (record.prompt_tokens, record.cached_tokens)

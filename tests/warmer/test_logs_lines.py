@@ -23,20 +23,22 @@ READ = (
     "slot print_timing: id  {slot} | task {task} | prompt eval time =  3.92 ms /  {read} tokens ("
 )
 RELEASE = (
-    "slot      release: id  {slot} | task {task} | stop processing: n_tokens = 9, truncated = 0"
+    "slot      release: id  {slot} | task {task} | stop processing: n_tokens = {length}, "
+    "truncated = 0"
 )
 STARTING = 'time=x level=INFO source=x msg="starting llama-server" cmd="llama-server -np 1"'
 LOADED = "srv  llama_server: model loaded"
 
 
 def request(prompt: int, cached: int, *, slot: int = 0, task: int = 0) -> list[str]:
-    """Return the lines of one request."""
+    """Return the lines of one request, with an answer of 40 tokens."""
     words = {
         "slot": slot,
         "task": task,
         "prompt": prompt,
         "cached": cached,
         "read": prompt - cached,
+        "length": prompt + 40,
     }
     return [line.format(**words) for line in (NEW, CACHED, READ, RELEASE)]
 
@@ -79,7 +81,15 @@ def parts(lines: list[str]) -> list[list[str]]:
         ("llama_server_2024", [(3000, 952)]),
         ("llama_server_2025_10", [(3000, 2990)]),
         ("llama_server_2026_03", [(3000, 1000)]),
+        ("llama_server_b10050_one_batch_back", [(1537, 499)]),
+        ("llama_server_b10050_slots_debug", [(12808, 0)]),
+        ("xllamacpp_clock_attention", [(8099, 8), (8096, 24)]),
+        ("xllamacpp_clock_recurrent", [(8100, 0), (8096, 0)]),
+        ("xllamacpp_clock_sliding", [(8101, 0), (8095, 0)]),
+        ("xllamacpp_one_batch_back", [(8100, 7075), (8095, 7076)]),
         ("ollama_journal", [(1523, 0)]),
+        ("ollama_reload", [(5104, 0)]),
+        ("ollama_cut", [(4097, 4)]),
     ],
 )
 def test_llama_server(name: str, expected: list[tuple[int, int]]) -> None:
@@ -103,7 +113,8 @@ def test_other_runners(name: str, expected: Counts) -> None:
 def test_every_fixture_is_read() -> None:
     """Each log says where its format was seen and holds at least one request."""
     for path in FIXTURES.glob("*.log"):
-        assert not window(fixture(path.stem)).empty, path
+        # What a server says while it loads a model is the doctor's.
+        assert not window(fixture(path.stem)).empty or path.name.startswith("loads_"), path
 
 
 @pytest.mark.parametrize("before", ["", "Aug 28 16:17:40 gpu ollama[1]: ", "ollama-1  | "])
@@ -162,8 +173,14 @@ def test_tool_call_goes_on_from_the_answer() -> None:
     lines = [*request(3000, 2980, task=1), *request(3100, 3020, task=9)]
     assert window(lines).counts() == known(3000, 2980)
     # A prompt that only has the same tokens may be anybody's: a warm-up of the bare prefix is one.
-    lines = [*request(3000, 2980, task=1), *request(3100, 3000, task=9)]
-    assert window(lines).counts().re_read is None
+    # So may one that had more than the answer left behind, as another room's prompt has.
+    for later in (
+        request(3100, 3000, task=9),
+        request(3100, 3041, task=9),
+        request(3030, 3020, task=9),
+        request(3100, 3020, task=9, slot=1),
+    ):
+        assert window([*request(3000, 2980, task=1), *later]).counts().re_read is None
 
 
 def test_lines_of_a_request_from_before() -> None:

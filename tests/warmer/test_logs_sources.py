@@ -1,7 +1,7 @@
 """Logs that grow: files that are rotated and emptied, programs that print, and what goes wrong."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 import os
 from pathlib import Path
 import shutil
@@ -14,7 +14,8 @@ from ollama_warmer.config import CountsConfig, CountsSource
 from ollama_warmer.counts import Counts
 from ollama_warmer.logs import Log, following
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import House, Message, counts, reply
+from tests.warmer.house import House, counts
+from tests.warmer.log_writer import APP, add, file_counts, writes
 from tests.warmer.test_logs_lines import fixture, request
 
 OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
@@ -25,12 +26,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait as long for a log as a test wants to."""
     monkeypatch.setattr(logs, "_WAIT", 1.0)
     monkeypatch.setattr(log_file, "_POLL", 0.01)
-
-
-def add(path: Path, lines: list[str]) -> None:
-    """Write lines as a server does."""
-    with path.open("a") as log:
-        log.writelines(f"{line}\n" for line in lines)
 
 
 @pytest.fixture(name="path")
@@ -271,27 +266,11 @@ async def test_no_log(source: CountsSource) -> None:
         assert log is None
 
 
-def writes(path: Path, *lists: list[str], block: object = None) -> Callable[[Message], Message]:
-    """Return an agent whose model server writes these lines, a list for each question."""
-    waiting = list(lists)
-
-    def answer(_: Message) -> Message:
-        add(path, waiting.pop(0))
-        return reply(block)
-
-    return answer
-
-
-APP = '[[targets]]\nname = "app"\n'
-
-
 async def test_round_with_another_agent(house: House, run: Run, path: Path) -> None:
     """An agent that counts nothing is warm by its server's log, which the reason names."""
     house.overrides["conversation/process"] = writes(path, request(5104, 0), NEW)
 
-    result = await run(
-        house.url, "--json", targets=f'[counts]\nsource="file"\npath="{path}"\n{APP}'
-    )
+    result = await run(house.url, "--json", targets=file_counts(path) + APP)
 
     (target,) = parsed(result)["targets"]
     assert result.exit_code == 0
@@ -306,16 +285,14 @@ async def test_round_with_a_cold_confirmation(house: House, run: Run, path: Path
     """A confirmation that reads everything is cold."""
     house.overrides["conversation/process"] = writes(path, NEW, request(5104, 12))
 
-    result = await run(
-        house.url, "--json", targets=f'[counts]\nsource="file"\npath="{path}"\n{APP}'
-    )
+    result = await run(house.url, "--json", targets=file_counts(path) + APP)
 
     assert (result.exit_code, parsed(result)["verdict"]) == (1, "cold")
 
 
 async def test_reply_comes_first(house: House, run: Run, path: Path) -> None:
     """Our agent's own counts are taken where it has them, and its objections always."""
-    table = f'[counts]\nsource="file"\npath="{path}"\n{APP}'
+    table = file_counts(path) + APP
     for block, verdict in (
         (counts(5104, 5080, verdict="warm"), "warm"),
         (counts(5104, None, verdict="unknown"), "warm"),

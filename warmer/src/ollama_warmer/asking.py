@@ -8,13 +8,16 @@ from typing import Any
 
 from ollama_warmer.config import CountsSource, Target
 from ollama_warmer.counts import Counts, from_reply
-from ollama_warmer.errors import NoAnswer, WarmerError
+from ollama_warmer.errors import CommandFailed, NoAnswer, WarmerError
 from ollama_warmer.home_assistant import HomeAssistant, Question, Reply
 from ollama_warmer.logs import Log
 from ollama_warmer.verdicts import Verdict
 
 # Our own agent knows by this start that nothing of the conversation is to be done or remembered.
 CONVERSATION = "ollama_warm."
+# Home Assistant's code for an error that an agent did not turn into an answer, as core's Ollama
+# agent does not when its server dies in the middle of one (2026.11).
+_BROKE = "unknown_error"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +165,15 @@ class Asker:
                 f"Home Assistant did not answer the {step} within {self._within:g} s: the server "
                 "goes on with it, raise home_assistant.answer_timeout"
             )
-        return await answering
+        try:
+            return await answering
+        except CommandFailed as err:
+            if err.code != _BROKE:
+                raise
+            raise WarmerError(
+                f"the agent broke down over the {step}: look at the logs of Home Assistant and of "
+                "the model server"
+            ) from err
 
     async def _let_the_late_one_come(self) -> None:
         """Wait as long again for an answer that was given up.

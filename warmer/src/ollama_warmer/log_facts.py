@@ -67,8 +67,9 @@ class Facts:
 
     @property
     def agreed(self) -> int | None:
-        """Tokens at the beginning that the server had seen before; none if it does not say."""
-        return None if self.against is None else self.against + self.sliding
+        """Tokens at the beginning that the server had seen before, at least; none if not said."""
+        # Less than one window of them shows as 0.
+        return self.against + self.sliding if self.against else self.against
 
 
 def with_slot_line(facts: Facts, words: str) -> Facts:

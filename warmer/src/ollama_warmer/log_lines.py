@@ -26,7 +26,7 @@ _READ = re.compile(rf"prompt eval time =\s*[\d.]+ ms /\s*{_NUMBER} tokens", re.A
 _READ_WITHOUT_SLOT = re.compile(
     rf"(?<!perf_context_print: )(?<!perf_print: ){_READ.pattern}", re.ASCII
 )
-_RELEASED = re.compile(r"stop processing\b")
+_RELEASED = re.compile(rf"stop processing\b(?:: n_(?:tokens|past) = {_NUMBER},)?", re.ASCII)
 # A container's log file is JSON, with a backslash before each quotation mark.
 _GO_RUNNER = re.compile(r'msg=\\?"loading cache slot\\?"')
 _MLX = re.compile(r'msg=\\?"cache (?:hit|miss)\\?"')
@@ -39,12 +39,23 @@ _LONGEST = 2000
 
 @dataclass
 class _Request:
-    """One prompt that a model server was given."""
+    """One prompt that a model server was given.
+
+    Attributes:
+        prompt: Its tokens.
+        key: Number of the process, slot and task; none where a runner has no such thing.
+        cached: Tokens that were in memory.
+        read: Tokens that were read.
+        length: Tokens in the slot at the end, the answer's among them.
+        done: Whether it has ended.
+        contradicts: Whether its lines do.
+    """
 
     prompt: int
     key: tuple[int, str, str] | None = None
     cached: int | None = None
     read: int | None = None
+    length: int | None = None
     done: bool = False
     contradicts: bool = False
 
@@ -65,6 +76,19 @@ class _Request:
         if found is None or self.contradicts or not 0 <= found <= self.prompt:
             return None
         return found if self.cached in {None, found} else None
+
+    def goes_on_from(self, earlier: "_Request") -> bool:
+        """Whether it is the next call of the same question, after a tool was used.
+
+        Then it comes into the same slot, and is longer than all that was there; and the server had
+        the earlier prompt and the beginning of its answer, but no more than that. A longer prompt
+        of somebody else, which the server had from before, has more.
+        """
+        if self.key is None or earlier.key is None or earlier.key[:2] != self.key[:2]:
+            return False
+        if self.reused is None or earlier.length is None:
+            return False
+        return earlier.prompt < self.reused <= earlier.length < self.prompt
 
 
 @dataclass
@@ -145,8 +169,9 @@ class Window:
                 request.cached = int(match[1] or match[2])
         elif match := _READ.match(words):
             request.note_read(int(match[1]))
-        elif _RELEASED.match(words):
+        elif match := _RELEASED.match(words):
             request.done = True
+            request.length = int(match[1]) if match[1] else None
 
     def _feed_words(self, line: str) -> None:
         """Take a line of Ollama's own, or of a runner that is not llama-server."""
@@ -199,7 +224,8 @@ class Window:
                 "lines are the question's cannot be told"
             )
         first = self._requests[0]
-        if not self._one_conversation():
+        pairs = zip(self._requests, self._requests[1:], strict=False)
+        if not all(later.goes_on_from(earlier) for earlier, later in pairs):
             return Counts(
                 reason=f"{len(self._requests)} requests were written there in between, and which "
                 "of them is the question's cannot be told: ask when nobody else does"
@@ -214,15 +240,4 @@ class Window:
             cached=first.reused,
             re_read=first.prompt - first.reused,
             facts=replace(self._facts, loads=self._starts),
-        )
-
-    def _one_conversation(self) -> bool:
-        """Whether every later request goes on from the answer to the one before.
-
-        It does if the server had more of it than the whole earlier prompt: then the beginning of
-        the answer is in it, too. Nobody else's request has that.
-        """
-        pairs = zip(self._requests, self._requests[1:], strict=False)
-        return all(
-            later.reused is not None and later.reused > earlier.prompt for earlier, later in pairs
         )
