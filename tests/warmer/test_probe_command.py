@@ -54,7 +54,7 @@ async def test_prints_tables_and_verdict(probe: Probe, tmp_path: Path) -> None:
     assert "  turn-3: prompt=" in result.stderr
     assert "T1 What a new conversation costs" in result.stdout
     assert "Truncates anywhere:" in result.stdout
-    assert "warm it with `ollama-warmer warm`" in result.stderr
+    assert "run `ollama-warmer warm`" in result.stderr
     (file,) = results(tmp_path)
     assert file.name == "prefill_cache_probe-entries300-3phases.json"
     assert file.parent.name == "tiny_latest"
@@ -106,7 +106,7 @@ async def test_a_failure_says_how_to_go_on(probe: Probe, server: Server, tmp_pat
     result = await probe("--yes", *QUICK)
     (file,) = results(tmp_path)
     assert result.exit_code == 1
-    assert f"ollama-warmer probe --resume {file}" in result.stderr
+    assert f"ollama-warmer probe --url {server.url} --resume {file}" in result.stderr
     server.before = lambda _: {}
     again = await probe("--url", server.url, "--resume", str(file), "--yes", alone=True)
     assert again.exit_code == 0

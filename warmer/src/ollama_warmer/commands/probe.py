@@ -14,7 +14,7 @@ import voluptuous as vol
 
 from ollama_warmer import checks
 from ollama_warmer.commands.shared import FILE
-from ollama_warmer.config import OllamaConfig, load_config
+from ollama_warmer.config import OLLAMA_URL, OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError, ExitCode, WarmerError
 from ollama_warmer.lab.probe_conclusions import conclude
 from ollama_warmer.lab.probe_files import read_result
@@ -156,19 +156,20 @@ def _measure(options: Mapping[str, Any], record: Record | None) -> dict[str, Any
     _confirm(url, survey, yes=options["yes"])
     click.echo(f"Result: {session.path}", err=True)
     try:
-        run = asyncio.run(_run(url, session, log))
+        return asyncio.run(_run(url, session, log))
     except KeyboardInterrupt:
-        click.echo(f"Interrupted. {_go_on(session.path)}", err=True)
+        click.echo(f"Interrupted. {_go_on(url, session.path)}", err=True)
         return None
     except WarmerError:
-        click.echo(_go_on(session.path), err=True)
+        click.echo(_go_on(url, session.path), err=True)
         raise
-    click.echo(f"{survey.model} is unloaded now: warm it with `ollama-warmer warm`", err=True)
-    return run
+    finally:
+        click.echo("The prompts of the house are cold now: run `ollama-warmer warm`", err=True)
 
 
-def _go_on(path: Path) -> str:
-    return f"What was measured is in {path}: go on with it by `ollama-warmer probe --resume {path}`"
+def _go_on(url: str, path: Path) -> str:
+    at = "" if url == OLLAMA_URL else f"--url {url} "
+    return f"What was measured is in {path}: go on by `ollama-warmer probe {at}--resume {path}`"
 
 
 def _server(options: Mapping[str, Any]) -> tuple[str, str | None]:

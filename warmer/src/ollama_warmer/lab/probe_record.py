@@ -183,6 +183,22 @@ class Record:
         """Begin from nothing."""
         self.phases, self.sweep, self.disturbed = {}, {}, []
 
+    def summary(self) -> dict[str, Any]:
+        """Return the published summary: one list for each phase that was begun."""
+        conditions = self.conditions
+        return {
+            "glossaryEntries": conditions.entries,
+            "systemSource": conditions.system_source,
+            "numCtx": conditions.num_ctx,
+            "numPredict": NUM_PREDICT,
+            "environment": dict(self.environment),
+            **{
+                phase.value: [taken.as_json() for taken in self.phases[phase]]
+                for phase in Phase
+                if phase in self.phases
+            },
+        }
+
     def as_json(self) -> dict[str, Any]:
         """Return the published object, and beside it what is needed to go on with the run."""
         conditions = self.conditions
@@ -196,18 +212,7 @@ class Record:
             "samples": 1,
             "temperature": 0.0,
             "assets": dict(conditions.assets),
-            "summary": {
-                "glossaryEntries": conditions.entries,
-                "systemSource": conditions.system_source,
-                "numCtx": conditions.num_ctx,
-                "numPredict": NUM_PREDICT,
-                "environment": dict(self.environment),
-                **{
-                    phase.value: [taken.as_json() for taken in self.phases[phase]]
-                    for phase in Phase
-                    if phase in self.phases
-                },
-            },
+            "summary": self.summary(),
             "notes": _NOTES,
             "calls": [
                 _call_as_json(taken, number)

@@ -237,7 +237,7 @@ class Probe:
         return taken
 
     def _check_counts(self) -> None:
-        if found := found_in(self._record.as_json()["summary"]):
+        if found := found_in(self._record.summary()):
             raise DisturbedError(found[0], in_use=False)
 
 

@@ -120,20 +120,25 @@ def resumed_session(path: Path, source: SystemSource | None, survey: Survey) -> 
             f"{path} cannot be gone on with, because counts under different conditions do not "
             f"belong together: {'; '.join(changed)}. Begin a new run"
         )
-    note = None
-    if record.disturbed:
-        record.forget()
-        note = "That run was disturbed, so nothing of it is kept: it begins anew."
-    elif not record.complete:
-        record.keep_whole_phases()
-        kept = ", ".join(phase for phase in record.phases) or "nothing"
-        note = f"Kept of the earlier run: {kept}. A phase that was broken off begins anew."
+    note = _drop_what_is_not_whole(record)
     return Session(
         record=record,
         settings=_settings(survey, source, conditions.num_ctx),
         path=path,
         note=note,
     )
+
+
+def _drop_what_is_not_whole(record: Record) -> str | None:
+    """Forget what cannot be gone on with, and return a sentence about what is kept."""
+    if record.complete and not record.disturbed:
+        return None
+    if record.disturbed:
+        record.forget()
+        return "That run was disturbed, so nothing of it is kept: it begins anew."
+    record.keep_whole_phases()
+    kept = ", ".join(record.phases) or "nothing"
+    return f"Kept of the earlier run: {kept}. A phase that was broken off begins anew."
 
 
 def _settings(survey: Survey, source: SystemSource, num_ctx: int) -> Settings:
@@ -185,15 +190,14 @@ async def run_session(
 
     goes_on = bool(record.phases or record.sweep)
     save()  # a place that cannot be written to is said before the first minute has passed
-    probe = Probe(ollama, paced(session.settings), record, save=save, observer=observer)
+    settings = paced(session.settings)
     try:
-        await probe.run()
+        await Probe(ollama, settings, record, save=save, observer=observer).run()
     finally:
         if log is not None:
             _keep_log(log, session, goes_on=goes_on)
-    run = conclude(record)
-    write_result(path, run)
-    return run
+    save()
+    return conclude(record)
 
 
 def _keep_log(log: LogSlice, session: Session, *, goes_on: bool) -> None:
