@@ -1,6 +1,7 @@
 """`ollama-warmer clock`: what a moving time costs in four places of a prompt."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 import json
@@ -39,19 +40,7 @@ INTERRUPTED = 130
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--report", type=FILE, help="Write a page with figures to this file, too.")
 @click.pass_context
-def clock(  # noqa: PLR0913 - one for each option
-    context: click.Context,
-    *,
-    config_file: Path | None,
-    token_file: Path | None,
-    url: str | None,
-    model: str | None,
-    num_ctx: int | None,
-    prompt_file: Path | None,
-    yes: bool,
-    json_wanted: bool,
-    report: Path | None,
-) -> None:
+def clock(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - click's own values
     """Show what a moving time costs at the top of a prompt, at its end, in the question, in a tool.
 
     Asks the model three questions for each place and counts the tokens that are re-read. The time
@@ -64,26 +53,31 @@ def clock(  # noqa: PLR0913 - one for each option
     interrupted.
     """
     try:
-        if report is not None:
-            # Drawing needs a library that only those who want a page have.
-            from ollama_warmer.pages import check, write_clock_page  # noqa: PLC0415 - as said above
-
-            check(report)
-        config = None if config_file is None else load_config(config_file)
-        ollama = _ollama_options(config, url, model, num_ctx)
-        prompt = demonstration() if prompt_file is None else from_file(prompt_file)
-        house = None if config is None else _house(config, token_file)
-        options = asyncio.run(_look(ollama, house))
-        _confirm(ollama, options, yes=yes)
-        outcome, run = asyncio.run(_run(ollama, options, prompt, house))
-        _show(outcome, run, json_wanted=json_wanted)
-        if report is not None:
-            write_clock_page(report, run)
-        code = INTERRUPTED if outcome.interrupted else int(outcome.exit_code)
+        code = _clock(options)
     except WarmerError as err:
         click.echo(f"Error: {err}", err=True)
         code = err.exit_code
     context.exit(code)
+
+
+def _clock(options: Mapping[str, Any]) -> int:
+    report: Path | None = options["report"]
+    if report is not None:
+        # Drawing needs a library that only those who want a page have.
+        from ollama_warmer.pages import check, write_clock_page  # noqa: PLC0415 - as said above
+
+        check(report)
+    config = load_config(options["config_file"]) if options["config_file"] else None
+    ollama = _ollama_options(config, options["url"], options["model"], options["num_ctx"])
+    prompt = from_file(options["prompt_file"]) if options["prompt_file"] else demonstration()
+    house = None if config is None else _house(config, options["token_file"])
+    found = asyncio.run(_look(ollama, house))
+    _confirm(ollama, found, yes=options["yes"])
+    outcome, run = asyncio.run(_run(ollama, found, prompt, house))
+    _show(outcome, run, json_wanted=options["json_wanted"])
+    if report is not None:
+        write_clock_page(report, run)
+    return INTERRUPTED if outcome.interrupted else int(outcome.exit_code)
 
 
 def _ollama_options(
