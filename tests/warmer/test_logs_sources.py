@@ -1,4 +1,4 @@
-"""Logs that grow: files that are rotated and emptied, programs that print, and what goes wrong."""
+"""Logs that grow: files, programs that print, and what goes wrong with them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,9 +13,7 @@ from ollama_warmer import log_file, log_program, logs
 from ollama_warmer.config import CountsConfig, CountsSource
 from ollama_warmer.counts import Counts
 from ollama_warmer.logs import Log, following
-from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import House, counts
-from tests.warmer.log_writer import APP, add, file_counts, writes
+from tests.warmer.log_writer import add
 from tests.warmer.test_logs_lines import fixture, request
 
 OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
@@ -76,30 +74,6 @@ async def test_lines_that_come_after_the_answer(log: Log, path: Path) -> None:
     await asyncio.sleep(0.2)
     add(path, NEW[1:])
     assert await waiting == known(path)
-
-
-@pytest.mark.parametrize("pause", [0, 0.05])
-async def test_rotation(log: Log, path: Path, pause: float) -> None:
-    """A file that is renamed in mid-read is read to its end, then its successor."""
-    with path.open("a") as old:
-        old.write(NEW[0] + "\n")
-        old.flush()
-        os.rename(path, f"{path}.1")  # noqa: PTH104
-        await asyncio.sleep(pause)
-        old.write(NEW[1] + "\n")
-    add(path, NEW[2:])
-    assert await log.counts() == known(path)
-
-
-@pytest.mark.parametrize("pause", [0, 0.05])
-async def test_truncation(log: Log, path: Path, pause: float) -> None:
-    """A file that is emptied is read from its beginning."""
-    add(path, NEW[:1])
-    await asyncio.sleep(0.05)
-    os.truncate(path, 0)
-    await asyncio.sleep(pause)
-    add(path, NEW[1:])
-    assert await log.counts() == known(path)
 
 
 async def test_file_that_comes_late(tmp_path: Path) -> None:
@@ -264,53 +238,6 @@ async def test_no_log(source: CountsSource) -> None:
     """Without a log nothing is followed."""
     async with following(CountsConfig(source=source)) as log:
         assert log is None
-
-
-async def test_round_with_another_agent(house: House, run: Run, path: Path) -> None:
-    """An agent that counts nothing is warm by its server's log, which the reason names."""
-    house.overrides["conversation/process"] = writes(path, request(5104, 0), NEW)
-
-    result = await run(house.url, "--json", targets=file_counts(path) + APP)
-
-    (target,) = parsed(result)["targets"]
-    assert result.exit_code == 0
-    assert target["verdict"] == "warm"
-    assert target["reason"].startswith(
-        f"the log {path} says that the confirmation re-read 24 of 5104 tokens"
-    )
-    assert [step["cached"] for step in target["steps"]] == [0, 5080]
-
-
-async def test_round_with_a_cold_confirmation(house: House, run: Run, path: Path) -> None:
-    """A confirmation that reads everything is cold."""
-    house.overrides["conversation/process"] = writes(path, NEW, request(5104, 12))
-
-    result = await run(house.url, "--json", targets=file_counts(path) + APP)
-
-    assert (result.exit_code, parsed(result)["verdict"]) == (1, "cold")
-
-
-async def test_reply_comes_first(house: House, run: Run, path: Path) -> None:
-    """Our agent's own counts are taken where it has them, and its objections always."""
-    table = file_counts(path) + APP
-    for block, verdict in (
-        (counts(5104, 5080, verdict="warm"), "warm"),
-        (counts(5104, None, verdict="unknown"), "warm"),
-        (counts(5104, None, verdict="prompt changed"), "partly warm"),
-    ):
-        house.overrides["conversation/process"] = writes(path, NEW, NEW, block=block)
-        (target,) = parsed(await run(house.url, "--json", targets=table))["targets"]
-        assert target["verdict"] == verdict
-        assert ("the log" in target["reason"]) == (block["turns"][0]["cached_tokens"] is None)
-
-
-async def test_nobody_counts(house: House, run: Run) -> None:
-    """Whoever says so gets warm-ups without a verdict."""
-    result = await run(house.url, "--json", targets=f'[counts]\nsource="none"\n{APP}')
-
-    (target,) = parsed(result)["targets"]
-    assert (result.exit_code, target["verdict"]) == (1, "unknown")
-    assert 'source = "none"' in target["reason"]
 
 
 async def test_program_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

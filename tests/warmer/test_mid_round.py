@@ -1,12 +1,25 @@
 """The command against a house that fails while it is asked: what is lost and what is not."""
 
+import asyncio
 from http import HTTPStatus
+from itertools import pairwise
 import json
 
 import pytest
 
+from ollama_warmer import rounds
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import WARM, Cut, Goodbye, House, Say, reply
+from tests.warmer.house import (
+    WARM,
+    CommandError,
+    Cut,
+    Goodbye,
+    House,
+    Message,
+    Say,
+    error_reply,
+    reply,
+)
 
 
 async def test_answer_of_another_shape(house: House, run: Run) -> None:
@@ -27,7 +40,7 @@ async def test_refusal_of_another_shape(house: House, run: Run) -> None:
     result = await run(house.url)
 
     assert result.exit_code == 1
-    assert "app: failed, Home Assistant refused the command: no reason given" in result.stdout
+    assert "app: failed, the agent broke down over the warm-up" in result.stdout
 
 
 async def test_question_that_is_not_answered_in_time(house: House, run: Run) -> None:
@@ -158,3 +171,87 @@ async def test_polite_goodbye(house: House, run: Run) -> None:
 
     assert result.exit_code == 3
     assert "Home Assistant closed the connection: see whether it restarted" in result.stderr
+
+
+async def test_home_assistant_restarts(
+    house: House, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A house that closes, is away, starts and is back: only the question under way is lost."""
+    monkeypatch.setattr(rounds, "_PAUSE", 0.01)
+
+    def go_away(message: Message) -> object:
+        del house.overrides[message["type"]]
+        house.http_status = HTTPStatus.BAD_GATEWAY
+        house.states = ["unknown_command", "STARTING", "RUNNING"]
+        asyncio.get_running_loop().call_later(0.1, setattr, house, "http_status", None)
+        raise Goodbye
+
+    house.overrides["conversation/process"] = go_away
+
+    result = await run(house.url, "--json")
+
+    assert result.exit_code == 1
+    app, kitchen = parsed(result)["targets"]
+    assert (app["verdict"], kitchen["verdict"]) == ("failed", "warm")
+    assert "Home Assistant closed the connection" in app["reason"]
+    assert len(house.questions) == 3
+
+
+def targets(names: str) -> str:
+    """Return the configuration of targets without a device, a letter each."""
+    return "\n".join(f'[[targets]]\nname = "{name}"' for name in names)
+
+
+async def test_given_up_questions_do_not_pile_up(house: House, run: Run) -> None:
+    """No question is sent while the server goes on with one that was given up."""
+    arrivals: list[float] = []
+
+    def answer(_: Message) -> object:
+        arrivals.append(asyncio.get_running_loop().time())
+        return 0.3, reply()
+
+    house.overrides["conversation/process"] = answer
+
+    result = await run(
+        house.url, "--json", targets=targets("abcd"), timeouts="answer_timeout = 0.2"
+    )
+
+    assert [target["verdict"] for target in parsed(result)["targets"]] == ["failed"] * 4
+    assert len(arrivals) == 4
+    assert min(later - earlier for earlier, later in pairwise(arrivals)) >= 0.3
+
+
+async def test_given_up_question_is_not_waited_for_without_end(house: House, run: Run) -> None:
+    """After as long again the next target has its turn, and at the end nothing is waited for."""
+    house.answers = [(60, reply()), reply(), reply(), (60, reply())]
+
+    result = await run(house.url, "--json", targets=targets("abc"), timeouts="answer_timeout = 0.2")
+
+    assert [target["verdict"] for target in parsed(result)["targets"]] == [
+        "failed",
+        "warm",
+        "failed",
+    ]
+
+
+async def test_every_target_has_a_result(house: House, run: Run) -> None:
+    """Whatever goes wrong with some of them, none is left out, and the order is the file's."""
+    house.answers = [
+        *(reply(), Cut()),
+        error_reply("unknown", "Sorry"),
+        Say("garbage"),
+        *(reply(), reply()),
+        CommandError("unknown_error", "Unknown error"),
+        (1, reply()),
+        *(reply(), reply(None)),
+    ]
+
+    result = await run(
+        house.url, "--json", targets=targets("abcdefg"), timeouts="answer_timeout = 0.5"
+    )
+
+    found = {target["name"]: target["verdict"] for target in parsed(result)["targets"]}
+    assert "".join(found) == "abcdefg"
+    assert [name for name, verdict in found.items() if verdict == "failed"] == list("abcef")
+    assert (found["d"], found["g"]) == ("warm", "unknown")
+    assert "the agent broke down over the warm-up" in parsed(result)["targets"][4]["reason"]

@@ -87,6 +87,7 @@ async def test_only_the_named_targets(house: House, run: Run) -> None:
 
     assert [target["name"] for target in parsed(result)["targets"]] == ["kitchen"]
     assert len(house.questions) == 2
+    assert result.stderr == 'Left out by --target: "app"\n'
 
 
 async def test_unknown_target_name(house: House, run: Run) -> None:
