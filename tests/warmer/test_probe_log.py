@@ -10,7 +10,7 @@ from ollama_warmer.lab.probe_log import LogSlice, Told, safe_lines, told_by
 HOST = "Aug 28 16:17:40 gpu-01 ollama[17]: "
 STARTING = (
     'time=2026-10-27 level=INFO source=llama_server.go:433 msg="starting llama-server" '
-    'cmd="/usr/bin/llama-server --model /home/jane/.ollama/blobs/sha256-1 --port 3 -c 8192 -np 1 '
+    'cmd="/usr/bin/llama-server --model /srv/jane/.ollama/blobs/sha256-1 --port 3 -c 8192 -np 1 '
     '--log-verbosity 4 -b 512 -ub 512"'
 )
 SAFE = [
@@ -27,7 +27,7 @@ PRIVATE = [
     '[GIN] 2026/08/01 - 07:03:13 | 200 | 7.94s | 192.168.3.148 | POST "/api/chat"',
     "old: ... is the door | open",
     'time=x level=DEBUG msg="completion request" prompt="my secret diary"',
-    "srv  load_model: loading model '/home/jane/models/model.gguf'",
+    "srv  load_model: loading model '/srv/jane/models/model.gguf'",
     "print_info: general.name          = Jane's model",
     "I said: slot machines are fun, new prompt please",
 ]

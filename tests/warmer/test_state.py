@@ -251,13 +251,13 @@ def test_it_lies_where_systemd_says() -> None:
     """The folder of systemd comes first, then the desktop's, then the home's."""
     config = Path("/etc/ollama-warmer/home.toml")
     systemd = {"STATE_DIRECTORY": "/var/lib/ollama-warmer:/var/lib/other"}
-    desktop = {"XDG_STATE_HOME": "/elsewhere", "HOME": "/home/me"}
+    desktop = {"XDG_STATE_HOME": "/elsewhere", "HOME": "/somebody"}
 
     assert default_path(config, systemd | desktop) == Path("/var/lib/ollama-warmer/home.json")
     assert default_path(config, desktop) == Path("/elsewhere/ollama-warmer/home.json")
-    at_home = Path("/home/me/.local/state/ollama-warmer/home.json")
+    at_home = Path("/somebody/.local/state/ollama-warmer/home.json")
     assert default_path(config, desktop | {"XDG_STATE_HOME": "relative"}) == at_home
-    assert default_path(config, {"HOME": "/home/me"}) == at_home
+    assert default_path(config, {"HOME": "/somebody"}) == at_home
 
 
 def test_a_user_without_a_home_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

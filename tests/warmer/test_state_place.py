@@ -25,8 +25,8 @@ def test_the_services_file_and_ones_own() -> None:
     """Where systemd names a folder there is only that one."""
     service = Path("/var/lib/ollama-warmer/home.json")
 
-    own = Path("/home/me/.local/state/ollama-warmer/home.json")
-    assert places(CONFIG, {"HOME": "/home/me"}) == (service, own)
+    own = Path("/somebody/.local/state/ollama-warmer/home.json")
+    assert places(CONFIG, {"HOME": "/somebody"}) == (service, own)
     assert places(CONFIG, {"STATE_DIRECTORY": "/var/lib/ollama-warmer"}) == (service,)
 
 
