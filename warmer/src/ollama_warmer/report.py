@@ -23,7 +23,8 @@ def as_json(outcome: Round) -> str:
     """Return the round as a JSON object; counts are whole tokens, times seconds, unknown is null.
 
     Its shape: `{"targets": [{"name", "agent", "device", "steps": [{"step", "prompt", "cached",
-    "re_read", "seconds"}], "verdict", "reason"}], "verdict"}`.
+    "re_read", "seconds"}], "verdict", "reason"}], "verdict"}`; a step is `warm-up`, `confirmation`
+    or `second confirmation`.
     """
     targets = [_target(result) for result in outcome.results]
     return json.dumps(
