@@ -401,8 +401,10 @@ async def test_claim_52_prefill_time_hides_the_wait(tmp_path: Path) -> None:
             }
 
         await ollama.chat(body("hello"))
-        long = asyncio.create_task(ollama.chat(body("and then " * 6_000)))
-        while len(server.records) < 2:  # noqa: ASYNC110 - records are no event
+        long = asyncio.create_task(ollama.chat(body("and then " * 3_000)))
+        log = server.log_path("attention-rendered")
+        # The third beginning of a batch is the second one of the long prompt.
+        while log.read_text(errors="replace").count("memory_seq_rm") < 3:  # noqa: ASYNC110 - a file
             await asyncio.sleep(0.01)
         short = await ollama.chat(body("hello"))
         await long
