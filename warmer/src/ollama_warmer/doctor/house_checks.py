@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 import re
 
+from ollama_warmer.addresses import leaves_unencrypted
 from ollama_warmer.config import Config
 from ollama_warmer.discover import BUILT_IN
-from ollama_warmer.doctor.addresses import leaves_unencrypted
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
 from ollama_warmer.words import listing, printable
