@@ -10,7 +10,7 @@ import re
 from click.testing import CliRunner
 import pytest
 
-from ollama_warmer.commands import clock as command
+from ollama_warmer.commands import clock as command, shared
 from ollama_warmer.lab.clock_prompt import Placement
 from tests.warmer.clock_server import MODEL, PROMPT, Body, Server, clocked, serving
 from tests.warmer.conftest import parsed
@@ -146,7 +146,7 @@ async def test_a_person_is_asked(
     server: Server, monkeypatch: pytest.MonkeyPatch, words: str, calls: int
 ) -> None:
     """On a terminal, and before anything is replaced."""
-    monkeypatch.setattr(command, "_on_a_terminal", lambda: True)
+    monkeypatch.setattr(shared, "_on_a_terminal", lambda: True)
 
     result = await clocked(server, yes=False, words=words)
 

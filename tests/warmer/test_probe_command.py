@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.commands import probe as command
+from ollama_warmer.commands import shared
 from ollama_warmer.lab.probe_files import log_path, write_result
 from tests.warmer.probe_runs import record
 from tests.warmer.probe_server import MODEL, Server, serve
@@ -71,7 +71,7 @@ async def test_asks_before_it_begins(
     probe: Probe, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a terminal a person is asked, and told what is loaded; a no changes nothing."""
-    monkeypatch.setattr(command, "_on_a_terminal", lambda: True)
+    monkeypatch.setattr(shared, "_on_a_terminal", lambda: True)
     server.loaded = True
     result = await probe(*QUICK, said="n\n")
     assert result.exit_code == 2

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import json
 import os
 from pathlib import Path
-import sys
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from rich.console import Console
 import voluptuous as vol
 
 from ollama_warmer import checks
-from ollama_warmer.commands.shared import FILE, warn_of_http
+from ollama_warmer.commands.shared import FILE, confirm, warn_of_http
 from ollama_warmer.config import Config, OllamaConfig, load_config
 from ollama_warmer.credentials import load_token
 from ollama_warmer.errors import ConfigError, WarmerError
@@ -120,16 +119,8 @@ def _confirm(ollama: OllamaConfig, options: Production, *, yes: bool) -> None:
         f"This keeps {options.model} at {ollama.url} busy with about 25 calls, of which some read "
         "the whole prompt. Questions that people ask meanwhile wait."
     )
-    if yes:
-        return
-    if not _on_a_terminal():
-        raise ConfigError(f"{warning} Add --yes if that is meant")
-    if not click.confirm(f"{warning} Go on?", err=True):
-        raise ConfigError("Nothing was measured")
-
-
-def _on_a_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    if not yes:
+        confirm(warning)
 
 
 async def _run(

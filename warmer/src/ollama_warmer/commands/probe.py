@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 import json
 import os
 from pathlib import Path
-import sys
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ from rich.console import Console
 import voluptuous as vol
 
 from ollama_warmer import checks
-from ollama_warmer.commands.shared import FILE
+from ollama_warmer.commands.shared import FILE, confirm
 from ollama_warmer.config import OLLAMA_URL, OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError, ExitCode, WarmerError
 from ollama_warmer.lab.probe_conclusions import conclude
@@ -219,16 +218,8 @@ def _confirm(url: str, survey: Survey, *, yes: bool) -> None:
         "ten cold prompts take (a minute on a fast machine, half an hour on a slow one), and "
         f"unloads it again. Questions that people ask meanwhile wait. Loaded now: {loaded}."
     )
-    if yes:
-        return
-    if not _on_a_terminal():
-        raise ConfigError(f"{warning} Add --yes if that is meant")
-    if not click.confirm(f"{warning} Go on?", err=True):
-        raise ConfigError("Nothing was measured")
-
-
-def _on_a_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    if not yes:
+        confirm(warning)
 
 
 async def _survey(url: str, model: str) -> Survey:

@@ -1,10 +1,12 @@
-"""What several commands share: kinds of options, and the warning about unencrypted addresses."""
+"""What several commands share: kinds of options, a warning, and a question before long work."""
 
 from pathlib import Path
+import sys
 
 import click
 
 from ollama_warmer.addresses import leaves_unencrypted
+from ollama_warmer.errors import ConfigError
 
 FILE = click.Path(path_type=Path)
 
@@ -17,3 +19,19 @@ def warn_of_http(url: str) -> None:
             "use https where Home Assistant offers it",
             err=True,
         )
+
+
+def confirm(warning: str) -> None:
+    """Ask whether to go on in spite of a warning.
+
+    Raises:
+        ConfigError: The person does not want to, or there is no terminal to ask on.
+    """
+    if not _on_a_terminal():
+        raise ConfigError(f"{warning} Add --yes if that is meant")
+    if not click.confirm(f"{warning} Go on?", err=True):
+        raise ConfigError("Nothing was measured")
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
