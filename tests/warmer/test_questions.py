@@ -34,3 +34,19 @@ def test_fill() -> None:
         assert len(first) == len(second) == 4
         assert first.isdigit()
         assert second.isdigit()
+
+
+@pytest.mark.parametrize("language", questions._QUESTIONS)
+def test_no_two_questions_of_a_target_begin_alike(language: str) -> None:
+    """Not even by their first digit, which is a token of its own in many models."""
+    first, confirmation = default_questions(language)
+    for _ in range(50):
+        asked: list[str] = []
+        for template in (first, confirmation, confirmation):
+            asked.append(fill(template, asked))
+        assert len({question[0] for question in asked}) == 3
+
+
+def test_words_in_front_of_the_number() -> None:
+    """A person's own question may begin as it likes."""
+    assert fill("Is {number} odd?", ["Is 1234 odd?"]).startswith("Is ")
