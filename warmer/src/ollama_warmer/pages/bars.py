@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ollama_warmer.pages.drawing import SMALL, Figure, Sheet
+from ollama_warmer.pages.drawing import Figure, Sheet
+from ollama_warmer.pages.labels import SMALL
 from ollama_warmer.pages.markup import Markup
 from ollama_warmer.pages.paint import Paint
 from ollama_warmer.pages.values import re_read, tokens

@@ -1,27 +1,21 @@
 """A sheet to draw a figure on: matplotlib's scales and shapes, the page's words and colours."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import io
 import itertools
 from typing import TYPE_CHECKING, Literal
-import unicodedata
 
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.pages.markup import Markup, words
+from ollama_warmer.pages.labels import SIZE, SMALL, WIDTH, fitting, room_beside
+from ollama_warmer.pages.markup import Markup
 from ollama_warmer.pages.output import MISSING
 from ollama_warmer.pages.paint import Paint
 from ollama_warmer.pages.svg import inline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
 
-WIDTH = 336
-SIZE = 13
-SMALL = 11.5
-# The widest of the common fonts for screens has letters this wide on average, in parts of its size.
-_LETTER = 0.6
 _POINTS = 72
 _HALF_A_NUMBER = 8
 _STYLE: dict[str, object] = {
@@ -72,9 +66,6 @@ class Sheet:
             across: The numbers at the left and right edge of the drawing.
             log: Whether each step across is a multiple of the one before it.
             margins: Pixels on the left, top, right and bottom that are not for shapes.
-
-        Raises:
-            WarmerError: matplotlib is not installed.
         """
         left, top, right, bottom = margins
         self._labels: dict[str, str] = {}
@@ -82,11 +73,10 @@ class Sheet:
         self.inner = height - top - bottom
         self.width = WIDTH - left - right
         self._left, self._right = left, right
-        self._figure, self._axes = _empty((WIDTH, height), (left, bottom, self.width, self.inner))
-        if log:
-            self._axes.set_xscale("log")
-        self._axes.set_xlim(*across)
-        self._axes.set_ylim(self.inner, 0)
+        self._height, self._bottom = height, bottom
+        self._across, self._log = across, log
+        # Drawn at the end and all at once, under the settings that hold for this figure alone.
+        self._strokes: list[Callable[[Axes], object]] = []
 
     def box(
         self,
@@ -104,14 +94,15 @@ class Sheet:
             hatch: One of the library's patterns on it, for example `//`.
             outline: The colour of the line around it, and of the pattern.
         """
-        left, top, *size = area
-        from matplotlib.patches import Rectangle  # noqa: PLC0415 - only who draws needs it
-
-        self._axes.add_patch(
-            Rectangle(
-                (left, top),
-                *size,
-                facecolor=paint.value,
+        left, top, width, height = area
+        self._strokes.append(
+            lambda axes: axes.bar(
+                left,
+                height,
+                width,
+                top,
+                align="edge",
+                color=paint.value,
                 edgecolor=(outline or Paint.PAPER).value,
                 linewidth=1 if outline else 0,
                 linestyle=(0, (3, 2)),
@@ -130,15 +121,16 @@ class Sheet:
         dashed: bool = False,
     ) -> None:
         """Draw a line through points."""
-        style = (0, (3, 3)) if dashed else "solid"
-        self._axes.plot(
-            across,
-            down,
-            color=paint.value,
-            linewidth=width,
-            linestyle=style,
-            clip_on=False,
-            solid_capstyle="butt",
+        self._strokes.append(
+            lambda axes: axes.plot(
+                across,
+                down,
+                color=paint.value,
+                linewidth=width,
+                linestyle=(0, (3, 3)) if dashed else "solid",
+                clip_on=False,
+                solid_capstyle="butt",
+            )
         )
 
     def mark(
@@ -146,16 +138,18 @@ class Sheet:
     ) -> None:
         """Draw one of the library's marks, for example `o`; full, or only its outline."""
         across, down = at
-        self._axes.plot(
-            [across],
-            [down],
-            marker=shape,
-            markersize=size,
-            markerfacecolor=paint.value if full else Paint.PAPER.value,
-            markeredgecolor=paint.value,
-            markeredgewidth=1.4,
-            linestyle="none",
-            clip_on=False,
+        self._strokes.append(
+            lambda axes: axes.plot(
+                [across],
+                [down],
+                marker=shape,
+                markersize=size,
+                markerfacecolor=paint.value if full else Paint.PAPER.value,
+                markeredgecolor=paint.value,
+                markeredgewidth=1.4,
+                linestyle="none",
+                clip_on=False,
+            )
         )
 
     def write(  # noqa: PLR0913 - where, what and how
@@ -176,21 +170,23 @@ class Sheet:
         """
         stand_in = next(self._stand_ins)
         self._labels[stand_in] = label
-        self._axes.text(
-            across,
-            down,
-            stand_in,
-            color=paint.value,
-            fontsize=size,
-            horizontalalignment=anchor,
-            verticalalignment="baseline",
-            transform=self._axes.transData if by_number else self._axes.get_yaxis_transform(),
+        self._strokes.append(
+            lambda axes: axes.text(
+                across,
+                down,
+                stand_in,
+                color=paint.value,
+                fontsize=size,
+                horizontalalignment=anchor,
+                verticalalignment="baseline",
+                transform=axes.transData if by_number else axes.get_yaxis_transform(),
+            )
         )
 
     def headline(self, down: float, label: str, words: str, paint: Paint = Paint.INK) -> None:
         """Write a label at the sheet's left edge and words at its right; the label gives way."""
-        room = WIDTH - (letters(words) + 2) * SIZE * _LETTER
-        self.write(-self._left / self.width, down, fitting(label, room))
+        shown = fitting(label, room_beside(words))
+        self.write(-self._left / self.width, down, shown)
         self.write(1 + self._right / self.width, down, words, paint, anchor="right")
 
     def scale(self, values: Sequence[tuple[float, str]], down: float) -> None:
@@ -205,48 +201,36 @@ class Sheet:
             )
 
     def finish(self, figure: Figure) -> Markup:
-        """Return the figure for a page."""
-        from matplotlib import style  # noqa: PLC0415 - only who draws needs it
+        """Return the figure for a page.
 
+        Raises:
+            WarmerError: matplotlib is not installed.
+        """
+        try:
+            from matplotlib import style  # noqa: PLC0415 - slow, large and not needed otherwise
+            from matplotlib.figure import Figure as Drawn  # noqa: PLC0415 - as above
+        except ImportError as err:
+            raise WarmerError(MISSING) from err
         drawn = io.StringIO()
         # The settings of whoever runs it must not change the figure.
         with style.context(["default", _STYLE]):
-            self._figure.savefig(
-                drawn, format="svg", metadata=_NO_METADATA, transparent=True, dpi=_POINTS
-            )
+            paper = Drawn(figsize=(WIDTH / _POINTS, self._height / _POINTS), dpi=_POINTS)
+            axes = paper.add_axes(self._place)
+            axes.set_axis_off()
+            for stroke in self._strokes:
+                stroke(axes)
+            axes.set_xscale("log" if self._log else "linear")
+            axes.set_xlim(*self._across)
+            axes.set_ylim(self.inner, 0)
+            paper.savefig(drawn, format="svg", metadata=_NO_METADATA, transparent=True)
         return inline(drawn.getvalue(), figure.name, figure.title, figure.description, self._labels)
 
-
-def _empty(size: tuple[int, int], inner: tuple[int, int, int, int]) -> "tuple[Drawn, Axes]":
-    """Return a figure with bare axes in a part of it, all in pixels; (0, 0) is bottom left."""
-    try:
-        from matplotlib import style  # noqa: PLC0415 - slow, large and not needed otherwise
-        from matplotlib.figure import Figure as Drawn  # noqa: PLC0415
-    except ImportError as err:
-        raise WarmerError(MISSING) from err
-    width, height = size
-    left, bottom, across, down = inner
-    with style.context(["default", _STYLE]):
-        figure = Drawn(figsize=(width / _POINTS, height / _POINTS), dpi=_POINTS)
-        axes = figure.add_axes((left / width, bottom / height, across / width, down / height))
-        axes.set_axis_off()
-    return figure, axes
-
-
-def letters(label: str) -> int:
-    """Return how many letters' room a label takes; letters of the Far East take two."""
-    return sum(2 if unicodedata.east_asian_width(mark) in "WF" else 1 for mark in label)
-
-
-def fitting(label: str, width: float, size: float = SIZE) -> str:
-    """Return a label that fits into so many pixels, cut with an ellipsis if it has to be."""
-    label = words(label)
-    room = int(width / (size * _LETTER))
-    if letters(label) <= room:
-        return label
-    kept = ""
-    for mark in label:
-        if letters(kept + mark) >= room:
-            break
-        kept += mark
-    return f"{kept.rstrip()}…"
+    @property
+    def _place(self) -> tuple[float, float, float, float]:
+        """The part of the sheet for shapes: left, bottom, width and height in parts of it."""
+        return (
+            self._left / WIDTH,
+            self._bottom / self._height,
+            self.width / WIDTH,
+            self.inner / self._height,
+        )

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ollama_warmer.pages.bars import READ_HATCH, UNKNOWN_HATCH, Bar
-from ollama_warmer.pages.drawing import WIDTH, Figure, Sheet
+from ollama_warmer.pages.drawing import Figure, Sheet
+from ollama_warmer.pages.labels import WIDTH
 from ollama_warmer.pages.markup import Markup
 from ollama_warmer.pages.paint import Paint
 from ollama_warmer.pages.values import span
