@@ -109,7 +109,7 @@ async def running(
 
 
 class Systemd:
-    """The other end of the socket that sd_notify writes to."""
+    """The other end of the socket that sd_notify writes to; belongs to one event loop."""
 
     def __init__(self, folder: Path) -> None:
         """Listen in a folder."""
@@ -118,6 +118,7 @@ class Systemd:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)  # noqa: FBT003 - the library's own signature
         self._socket.bind(str(self.path))
+        asyncio.get_running_loop().add_reader(self._socket, self._read)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -126,12 +127,12 @@ class Systemd:
 
     def heard(self, words: str) -> int:
         """Return how many messages with these words have come."""
-        while True:
-            try:
-                self.messages.append(self._socket.recv(65_536).decode())
-            except BlockingIOError:
-                return sum(words in message for message in self.messages)
+        return sum(words in message for message in self.messages)
 
     def close(self) -> None:
         """Stop to listen."""
+        asyncio.get_running_loop().remove_reader(self._socket)
         self._socket.close()
+
+    def _read(self) -> None:
+        self.messages.append(self._socket.recv(65_536).decode())

@@ -85,7 +85,7 @@ def test_question_by_text(scene: Scene) -> None:
     """An agent's state says when somebody asked it, also from the app."""
     scene.change(AGENT, "10:00")
 
-    assert scene.people.quiet_in() == 10
+    assert scene.people.quiet_in() == 5
 
 
 def test_own_question_is_nobody(scene: Scene) -> None:
@@ -99,7 +99,7 @@ def test_own_question_is_nobody(scene: Scene) -> None:
     for state in ("10:01", "10:02", "10:03"):
         assert scene.people.quiet_in() == 0
         scene.change(AGENT, state)
-    assert scene.people.quiet_in() == 10
+    assert scene.people.quiet_in() == 5
 
 
 def test_question_that_never_arrived(scene: Scene) -> None:
@@ -108,7 +108,7 @@ def test_question_that_never_arrived(scene: Scene) -> None:
     scene.now += 31
     scene.change(AGENT, "10:00")
 
-    assert scene.people.quiet_in() == 10
+    assert scene.people.quiet_in() == 5
 
 
 def test_agent_that_is_set_up_anew(scene: Scene) -> None:

@@ -1,7 +1,7 @@
 """The daemon as a process: its start, its signals, and what systemd hears of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 import signal
 import subprocess
@@ -31,8 +31,8 @@ async def _live() -> AsyncIterator[LiveHouse]:
         yield opened
 
 
-@pytest.fixture
-def systemd(tmp_path: Path) -> Iterator[Systemd]:
+@pytest.fixture(name="systemd")
+async def _systemd(tmp_path: Path) -> AsyncIterator[Systemd]:
     """Return who is told how the service stands."""
     listener = Systemd(tmp_path)
     yield listener

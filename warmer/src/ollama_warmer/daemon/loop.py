@@ -1,6 +1,7 @@
 """The daemon: one loop that starts rounds, one at a time, and tells how it stands."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 import logging
 from pathlib import Path
@@ -73,6 +74,7 @@ class Daemon:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._round: Current | None = None
         self._round_ended = float("-inf")
+        self._after_round: Callable[[], None] = _do_nothing
         self._retries = Backoff(_FIRST_RETRY, _LONGEST_RETRY, factor=4.0)
         self._stopping = self._reload_wanted = self._is_ready = self._is_stuck = False
         self._next_alive = 0.0
@@ -114,6 +116,7 @@ class Daemon:
         # Those that are closing a connection are still waited for at the end.
         self._tasks = {task for task in self._tasks if not task.done()}
         self._board.connected, self._board.ollama = False, None
+        self._after_round = _do_nothing
         self._people.forget()
         self._home = HomeWatch(self._config, self._access, self._people, self._news, first=occasion)
         self._tasks.add(endless("Watching Home Assistant", self._home.run))
@@ -123,6 +126,7 @@ class Daemon:
 
             watch = OllamaWatch(self._config.ollama, self._news, self._asked_since)
             self._tasks.add(endless("Watching Ollama", watch.run))
+            self._after_round = watch.look_soon
 
     async def _turn(self) -> None:
         """Do all that is to be done at this moment."""
@@ -169,6 +173,7 @@ class Daemon:
     def _take(self, current: Current) -> None:
         """Take the result of a round that is over."""
         self._round, self._round_ended = None, _clock()
+        self._after_round()
         self._schedule.round_ended(self._round_ended)
         error = current.task.exception()
         if error is not None:
@@ -240,6 +245,10 @@ class Daemon:
         if self._notifier.watchdog is not None and not stuck and now >= self._next_alive:
             self._next_alive = now + self._notifier.watchdog / 2
             self._notifier.alive()
+
+
+def _do_nothing() -> None:
+    """Where nobody has to know."""
 
 
 def _log_unhandled(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 import logging
 from typing import Protocol
@@ -13,7 +14,7 @@ from ollama_warmer.daemon.ollama_changes import Look, after_silence, between, fi
 from ollama_warmer.errors import OllamaError
 from ollama_warmer.ollama import Ollama, open_ollama
 
-_POLL = 10.0
+_POLL = 5.0
 # Two clients that want one model with different options load it in turns; a round after each turn
 # would make it worse. One change is answered at once, many are answered ever more slowly.
 _FIRST_WAIT = 1.0
@@ -54,6 +55,7 @@ class OllamaWatch:
         self._listener = listener
         self._asked_since = asked_since
         self._backoff = Backoff(_FIRST_WAIT, _LONGEST_WAIT)
+        self._soon = asyncio.Event()
         self._last: Look | None = None
         self._looked_at = 0.0
         self._is_down = False
@@ -63,8 +65,14 @@ class OllamaWatch:
         """Look, without end."""
         async with open_ollama(self._config.url) as ollama:
             while True:
+                self._soon.clear()
                 await self.look(ollama)
-                await asyncio.sleep(_POLL)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._soon.wait(), _POLL)
+
+    def look_soon(self) -> None:
+        """Look now, because a round is over: what it has loaded may be lost a moment later."""
+        self._soon.set()
 
     async def look(self, ollama: Ollama) -> None:
         """Look once, and tell what that means."""

@@ -15,7 +15,7 @@ _BUSY = {"listening", "processing", "responding"}
 # Who has just been answered often asks a second thing.
 _PAUSE = 3.0
 # Of a question by text only its beginning is seen.
-_ANSWER = 10.0
+_ANSWER = 5.0
 # A satellite that hangs in a state must not keep all others cold.
 _LONGEST_TALK = 120.0
 _PATIENCE = 120.0

@@ -6,6 +6,8 @@ import os
 import socket
 import time
 
+_PATIENCE = 0.5
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -50,13 +52,14 @@ class Notifier:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
-                # Never wait: a full queue is not worth a round.
-                sender.settimeout(0)
+                # A systemd that hangs must not make us hang.
+                sender.settimeout(_PATIENCE)
                 sender.connect(self._address)
                 sender.send(state.encode())
         except OSError as err:
             if not self._failed:
-                _LOGGER.warning("systemd cannot be told how the service stands: %s", err.strerror)
+                why = err.strerror or "it does not listen"
+                _LOGGER.warning("systemd cannot be told how the service stands: %s", why)
             self._failed = True
         else:
             self._failed = False
