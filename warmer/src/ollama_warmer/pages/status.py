@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ollama_warmer.pages import layout, values
-from ollama_warmer.pages.markup import Child, Markup, element, join
+from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
 from ollama_warmer.pages.status_targets import Target, figures, targets_of
 from ollama_warmer.status import status_of
@@ -122,6 +122,4 @@ def _rounds(rounds: Sequence[Mapping[str, Any]], now: datetime) -> Markup:
     columns = layout.columns("when", "occasion", *numbers, "worst verdict", numbers=numbers)
     listed = f"the newest {len(rows)}, " if len(rows) < len(rounds) else ""
     table = layout.Table(caption=f"All rounds, {listed}newest first", columns=columns, rows=rows)
-    return join(
-        [layout.section("Rounds", None, element("div", table.markup, class_="card"))],
-    )
+    return layout.section("Rounds", None, element("div", table.markup, class_="card"))
