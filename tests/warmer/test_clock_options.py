@@ -92,6 +92,7 @@ async def test_a_name_without_a_tag(server: Server) -> None:
         (-1, FOREVER, -1),
         ("5m", "no time at all", None),
     ],
+    ids=range(6),
 )
 async def test_claim_084_keep_alive_is_never_shortened(
     server: Server, wanted: int | str | None, expires_at: str, sent: int | str | None
