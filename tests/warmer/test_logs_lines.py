@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from ollama_warmer.counts import Counts
+from ollama_warmer.likely import likely
 from ollama_warmer.log_lines import Window
 
 FIXTURES = Path(__file__).with_name("fixtures")
@@ -239,10 +240,12 @@ def check(found: Window) -> None:
     counts = found.counts()
     if counts.re_read is None:
         assert counts.reason
+        assert likely(counts, 100) is None
     else:
         assert counts.prompt is not None
         assert counts.cached is not None
         assert counts.prompt - counts.cached == counts.re_read >= 0
+        assert likely(counts, 100)
 
 
 @settings(max_examples=500, deadline=None)
@@ -260,7 +263,8 @@ def test_any_words(lines: list[str]) -> None:
 @given(st.integers())
 def test_a_hundred_thousand_damaged_lines(seed: int) -> None:
     """Real lines that were cut, joined, and had their digits and letters changed never raise."""
-    chance, found = random.Random(seed), Window()  # noqa: S311
+    shares: list[float] = []
+    chance, found = random.Random(seed), Window(shares.append)  # noqa: S311
     for _ in range(10_000):
         first, second = chance.choice(REAL), chance.choice(REAL)
         line = (
@@ -273,4 +277,5 @@ def test_a_hundred_thousand_damaged_lines(seed: int) -> None:
         found.feed(line)
         if chance.random() < 0.05:
             check(found)
-            found = Window()
+            found = Window(shares.append)
+    assert all(0 <= share <= 1 for share in shares)

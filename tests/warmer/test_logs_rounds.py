@@ -14,7 +14,7 @@ from ollama_warmer.credentials import Token
 from ollama_warmer.rounds import Observer, run_round
 from ollama_warmer.verdicts import Verdict
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import AGENT, TOKEN, House, Message, counts, reply
+from tests.warmer.house import AGENT, TOKEN, House, Message, counts, error_reply, reply
 from tests.warmer.log_writer import APP, add, file_counts, writes
 from tests.warmer.test_logs_lines import LOADED, STARTING, request
 
@@ -79,6 +79,25 @@ async def test_nobody_counts(house: House, run: Run) -> None:
     (target,) = parsed(result)["targets"]
     assert (result.exit_code, target["verdict"]) == (1, "unknown")
     assert 'source = "none"' in target["reason"]
+
+
+async def test_prompt_that_is_refused(house: House, run: Run, path: Path) -> None:
+    """A failed question whose prompt was larger than the window says so."""
+    new, *_, release = request(20_000, 0)
+
+    def answer(_: Message) -> Message:
+        add(path, [new.replace("n_ctx_slot = 9,", "n_ctx_slot = 16384,"), release])
+        return error_reply("unknown", "Sorry")
+
+    house.overrides["conversation/process"] = answer
+
+    (target,) = parsed(await run(house.url, "--json", targets=file_counts(path) + APP))["targets"]
+
+    assert target["reason"] == (
+        'the agent answered the warm-up with the error "unknown": the log '
+        f"{path} shows a prompt of 20000 tokens for a context window of 16384: raise the agent's "
+        "num_ctx or expose less"
+    )
 
 
 def rename(path: Path) -> None:

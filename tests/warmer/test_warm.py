@@ -203,7 +203,8 @@ async def test_error_answer_of_the_agent(house: House, run: Run) -> None:
     report = parsed(result)
     assert [target["verdict"] for target in report["targets"]] == ["failed", "warm"]
     assert report["targets"][0]["reason"] == (
-        'the agent answered the warm-up with the error "unknown": look at Home Assistant\'s log'
+        'the agent answered the warm-up with the error "unknown": look at the logs of Home '
+        "Assistant and of the model server"
     )
     assert "vault" not in result.output
 

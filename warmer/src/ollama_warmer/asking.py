@@ -18,6 +18,7 @@ CONVERSATION = "ollama_warm."
 # Home Assistant's code for an error that an agent did not turn into an answer, as core's Ollama
 # agent does not when its server dies in the middle of one (2026.11).
 _BROKE = "unknown_error"
+_LOOK = "look at the logs of Home Assistant and of the model server"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,10 @@ class Meter:
             return logged
         return replace(logged, verdict=counts.verdict, reason=counts.reason)
 
+    def failure(self) -> str | None:
+        """Return why the question that has just failed did, if a log shows it."""
+        return self.log.failure() if self.log is not None else None
+
 
 class Asker:
     """Asks over one connection, never two questions at once."""
@@ -130,8 +135,8 @@ class Asker:
         if reply.error_code is not None:
             # Not the words of the answer: they may quote what somebody said.
             raise WarmerError(
-                f'the agent answered the {step} with the error "{reply.error_code}": look at Home '
-                "Assistant's log"
+                f'the agent answered the {step} with the error "{reply.error_code}": '
+                f"{self._meter.failure() or _LOOK}"
             )
         counts = await self._meter.read(reply.response, like)
         done = Step(step=step, counts=counts, seconds=seconds)
@@ -171,8 +176,7 @@ class Asker:
             if err.code != _BROKE:
                 raise
             raise WarmerError(
-                f"the agent broke down over the {step}: look at the logs of Home Assistant and of "
-                "the model server"
+                f"the agent broke down over the {step}: {self._meter.failure() or _LOOK}"
             ) from err
 
     async def _let_the_late_one_come(self) -> None:

@@ -132,6 +132,11 @@ class Window:
         return self._requests[0].prompt if self._requests else None
 
     @property
+    def facts(self) -> Facts:
+        """What was seen beside the counts, of the first request as far as it is of one."""
+        return replace(self._facts, loads=self._starts)
+
+    @property
     def requests(self) -> int:
         """How many requests began."""
         return len(self._requests)
@@ -239,5 +244,5 @@ class Window:
             prompt=first.prompt,
             cached=first.reused,
             re_read=first.prompt - first.reused,
-            facts=replace(self._facts, loads=self._starts),
+            facts=self.facts,
         )

@@ -82,6 +82,20 @@ class Log:
             )
         return Counts(prompt=found.prompt, reason=f"{self.name} gives no counts: {because}")
 
+    def failure(self) -> str | None:
+        """Return why the question that has just failed did, if the log shows it by now.
+
+        A server refuses a prompt that is larger than its window, and says so to Ollama alone.
+        """
+        self._source.look()
+        prompt, window = self._window.prompt, self._window.facts.window
+        if self._window.requests != 1 or prompt is None or window is None or prompt <= window:
+            return None
+        return (
+            f"{self.name} shows a prompt of {prompt} tokens for a context window of {window}: "
+            "raise the agent's num_ctx or expose less"
+        )
+
     def _all_there(self, like: int | None) -> bool:
         """Return whether no line that matters can be missing, so that nobody has to wait for one.
 
