@@ -261,7 +261,7 @@ def test_units_name_what_is_there(machine: Path, script: Script) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--prefix", "/tmp/warmer"], "the services see nothing under /tmp/warmer"),
+        (["--prefix", "/run/user/1/warmer"], "the services see nothing under /run/user/1/warmer"),
         (["--prefix", "warmer"], "--prefix has to be a full path"),
         (["--instance", "my house"], "--instance may have letters"),
         (["--agent", "conversation.house"], "--agent belongs to --discover"),
