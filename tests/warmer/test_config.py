@@ -295,7 +295,7 @@ def test_ollama_table(tmp_path: Path) -> None:
         ("keep_alive = -2", "ollama.keep_alive: has to be seconds"),
         ('think = "hard"', "ollama.think: is not known, allowed are low, medium, high"),
         ('url = "gpu:11434"', "ollama.url: is not an address with http or https"),
-        ('modell = "x"', "ollama.modell: is not a known key"),
+        ('models = "x"', "ollama.models: is not a known key"),
     ],
 )
 def test_ollama_table_mistakes(tmp_path: Path, keys: str, says: str) -> None:
