@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+import contextlib
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 import os
 from pathlib import Path
+import time
 from typing import Any, Self, override
 
 import pytest
@@ -14,6 +16,7 @@ from ollama_warmer import rounds as rounds_module
 from ollama_warmer.config import load_config
 from ollama_warmer.daemon import current, home_watch, loop, occasions, people, schedule
 from ollama_warmer.daemon.access import Access
+from ollama_warmer.daemon.ending import cancel
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.state import StateFile
 from tests.warmer.house import AGENT, TOKEN, Cut, open_house, reply
@@ -197,6 +200,19 @@ async def test_clock_is_set_back_an_hour(
     assert occasions_of(state) == ["start", "schedule", "schedule", "midnight"]
 
 
+async def test_zone_that_is_not_known_here(
+    live: LiveHouse,
+    tmp_path: Path,
+    caplog: Any,  # noqa: ANN401 - pytest's own
+) -> None:
+    """A machine without time zones goes by UTC, and says what to install."""
+    live.zone = "../Mars"
+    async with daemon(tmp_path, write_config(tmp_path, live.url)) as state:
+        await until(lambda: len(rounds(state)) == 1)
+
+    assert "does not know Home Assistant's time zone ../Mars, and goes by UTC" in caplog.text
+
+
 async def test_token_in_its_file_is_renewed(live: LiveHouse, tmp_path: Path) -> None:
     """A refused token is not shown again, but another one in its place is."""
     token_file = tmp_path / "token"
@@ -281,3 +297,25 @@ async def test_mistake_of_ours(
     assert "The round broke off by a mistake in this program: KeyError at " in caplog.text
     assert "somebody's words" not in caplog.text
     assert os.fspath(tmp_path) not in caplog.text
+
+
+async def test_cleaning_up_that_hangs() -> None:
+    """What cleans up without end is left behind, in less than the two seconds of the whole."""
+
+    async def stubborn() -> None:
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+            if ended:
+                return
+
+    ended: list[int] = []
+    task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    started = time.monotonic()
+    await cancel([task])
+    assert time.monotonic() - started < 2
+    assert not task.done()
+    ended.append(1)
+    task.cancel()
+    await task

@@ -150,6 +150,17 @@ def test_interval_begins_at_the_end_of_a_round() -> None:
     assert len(schedule.due(1100, NIGHT)) == 1
 
 
+def test_interval_stops_during_a_round() -> None:
+    """A round that takes longer than the interval is not followed by another at once."""
+    schedule = Schedule(RunConfig(interval=10), monotonic=0.0, chance=no_chance)
+    schedule.round_begins()
+
+    assert schedule.due(60, NIGHT) == []
+    schedule.round_ended(60)
+    assert schedule.due(69, NIGHT) == []
+    assert len(schedule.due(70, NIGHT)) == 1
+
+
 def test_midnight_is_home_assistants() -> None:
     """A round follows on midnight in the house's time zone, a little later."""
     schedule = Schedule(

@@ -161,6 +161,7 @@ class Daemon:
 
     def _start(self, occasions: tuple[Occasion, ...], wall: datetime) -> None:
         _LOGGER.info("Round begins: %s", words(occasions))
+        self._schedule.round_begins()
         self._round = Current(
             self._config,
             self._access.token,

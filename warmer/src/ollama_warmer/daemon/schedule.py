@@ -106,6 +106,10 @@ class Schedule:
             self._times = TimesOfDay(self._config.times, self._zone, now)
             self._midnight = TimesOfDay((MIDNIGHT,), self._zone, now)
 
+    def round_begins(self) -> None:
+        """Stop the interval until the round is over."""
+        self._next = None
+
     def round_ended(self, monotonic: float) -> None:
         """Count the interval from here: the prompts have just been read, whyever it was."""
         if self._config.interval is not None:
