@@ -1,0 +1,69 @@
+"""What the daemon says of its own mistakes: where they are, and nobody's words."""
+
+import asyncio
+from collections.abc import Iterator
+import io
+import logging
+
+import pytest
+
+from ollama_warmer.daemon import journal, tasks
+from ollama_warmer.daemon.loop import _log_unhandled
+
+SECRET = "what somebody said"
+
+
+@pytest.fixture
+def said() -> Iterator[io.StringIO]:
+    """Return what is written to the log, and put the log back afterwards."""
+    root, ours = logging.getLogger(), logging.getLogger("ollama_warmer")
+    before = (root.handlers, root.level, ours.level)
+    stream = io.StringIO()
+    journal.set_up(stream, {"JOURNAL_STREAM": "1:2"})
+    yield stream
+    root.handlers = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
+async def test_task_that_stumbles(said: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts again, and the log tells the place and not the words."""
+    monkeypatch.setattr(tasks, "_FIRST_WAIT", 0.01)
+    again = asyncio.Event()
+    calls: list[int] = []
+
+    async def stumble() -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            raise ValueError(SECRET)
+        again.set()
+        await asyncio.sleep(60)
+
+    task = tasks.endless("Watching", stumble)
+    await again.wait()
+    task.cancel()
+
+    lines = said.getvalue().splitlines()
+    assert lines[0] == "Watching broke off by a mistake in this program, and starts again"
+    assert lines[1].startswith("ValueError at tasks.py:")
+    assert SECRET not in said.getvalue()
+
+
+async def test_what_nobody_waits_for(said: io.StringIO) -> None:
+    """The event loop's own complaints are told in the same way."""
+    loop = asyncio.get_running_loop()
+    _log_unhandled(loop, {"message": SECRET, "exception": ValueError(SECRET)})
+    _log_unhandled(loop, {"message": SECRET})
+
+    assert said.getvalue() == (
+        "A mistake in this program: ValueError at \nA mistake in this program that has no name\n"
+    )
+
+
+def test_levels(said: io.StringIO) -> None:
+    """Our own information is written, and of libraries only what is wrong."""
+    logging.getLogger("ollama_warmer.daemon").info("ours\n\nin two lines")
+    logging.getLogger("aiohttp").info("theirs")
+    logging.getLogger("aiohttp").warning("wrong")
+
+    assert said.getvalue() == "ours\nin two lines\nwrong\n"
