@@ -1,16 +1,15 @@
 """Shows a round to people and to programs."""
 
 import json
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ollama_warmer.rounds import Round, Step, TargetResult
+from ollama_warmer.rounds import Round, Step
 from ollama_warmer.verdicts import Verdict
 
-_STYLES = {
+STYLES = {
     Verdict.WARM: "green",
     Verdict.PARTLY_WARM: "yellow",
     Verdict.UNKNOWN: "magenta",
@@ -26,30 +25,10 @@ def as_json(outcome: Round) -> str:
     "re_read", "seconds"}], "verdict", "reason"}], "verdict"}`; a step is `warm-up`, `confirmation`
     or `second confirmation`.
     """
-    targets = [_target(result) for result in outcome.results]
+    targets = [result.as_object() for result in outcome.results]
     return json.dumps(
         {"targets": targets, "verdict": outcome.verdict}, ensure_ascii=False, indent=2
     )
-
-
-def _target(result: TargetResult) -> dict[str, Any]:
-    return {
-        "name": result.target.name,
-        "agent": result.target.agent,
-        "device": result.target.device,
-        "steps": [
-            {
-                "step": step.step,
-                "prompt": step.counts.prompt,
-                "cached": step.counts.cached,
-                "re_read": step.counts.re_read,
-                "seconds": round(step.seconds, 3),
-            }
-            for step in result.steps
-        ],
-        "verdict": result.verdict,
-        "reason": result.reason,
-    }
 
 
 def print_table(outcome: Round, console: Console) -> None:
@@ -59,7 +38,7 @@ def print_table(outcome: Round, console: Console) -> None:
         table.add_column(heading, justify="right")
     table.add_column("verdict")
     for result in outcome.results:
-        verdict = Text(result.verdict, style=_STYLES[result.verdict])
+        verdict = Text(result.verdict, style=STYLES[result.verdict])
         rows = [_cells(step) for step in result.steps] or [["-"] * 5]
         for number, cells in enumerate(rows, start=1):
             name = Text(result.target.name if number == 1 else "")
@@ -68,7 +47,7 @@ def print_table(outcome: Round, console: Console) -> None:
     for result in outcome.results:
         console.print(
             Text.assemble(
-                (result.target.name, _STYLES[result.verdict]),
+                (result.target.name, STYLES[result.verdict]),
                 f": {result.verdict}, ",
                 result.reason,
             ),

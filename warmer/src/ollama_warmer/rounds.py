@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from ollama_warmer import inventory
 from ollama_warmer.asking import CONVERSATION, Asker, Meter, Observer, Step
@@ -46,6 +47,26 @@ class TargetResult:
     verdict: Verdict
     reason: str
     error: WarmerError | None = None
+
+    def as_object(self) -> dict[str, Any]:
+        """Return it for JSON: counts in tokens, null if unknown, times in seconds, no questions."""
+        return {
+            "name": self.target.name,
+            "agent": self.target.agent,
+            "device": self.target.device,
+            "steps": [
+                {
+                    "step": step.step,
+                    "prompt": step.counts.prompt,
+                    "cached": step.counts.cached,
+                    "re_read": step.counts.re_read,
+                    "seconds": round(step.seconds, 3),
+                }
+                for step in self.steps
+            ],
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -204,27 +204,7 @@ def _round(outcome: Round, *, at: datetime, occasion: str, seconds: float) -> di
         "occasion": occasion,
         "seconds": round(seconds, 3),
         "verdict": str(outcome.verdict),
-        "targets": [_target(result) for result in outcome.results],
-    }
-
-
-def _target(result: TargetResult) -> dict[str, Any]:
-    return {
-        "name": result.target.name,
-        "agent": result.target.agent,
-        "device": result.target.device,
-        "verdict": str(result.verdict),
-        "reason": result.reason,
-        "steps": [
-            {
-                "step": step.step,
-                "prompt": step.counts.prompt,
-                "cached": step.counts.cached,
-                "re_read": step.counts.re_read,
-                "seconds": round(step.seconds, 3),
-            }
-            for step in result.steps
-        ],
+        "targets": [result.as_object() for result in outcome.results],
     }
 
 

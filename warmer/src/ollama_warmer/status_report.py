@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ollama_warmer.report import STYLES
 from ollama_warmer.status import Point, Standing, Status, ended
 from ollama_warmer.verdicts import Verdict
 from ollama_warmer.words import listing, printable
@@ -30,13 +31,6 @@ _LEGEND = (
     f"{_LOWEST << len(_BLOCKS) - 2:,} and more; {_UNKNOWN} is unknown, {_FAILED} was not answered. "
     "The numbers are the confirmation's."
 )
-_STYLES = {
-    Verdict.WARM: "green",
-    Verdict.PARTLY_WARM: "yellow",
-    Verdict.UNKNOWN: "magenta",
-    Verdict.COLD: "red",
-    Verdict.FAILED: "bold red",
-}
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -88,7 +82,7 @@ def print_status(
     for standing in status.targets:
         console.print(
             Text.assemble(
-                (printable(standing.name), _STYLES[standing.verdict]),
+                (printable(standing.name), STYLES[standing.verdict]),
                 f": {_verdict(standing)}, {standing.reason}",
             ),
             soft_wrap=True,
@@ -132,7 +126,7 @@ def _targets(status: Status) -> Table:
     for standing in status.targets:
         table.add_row(
             Text(printable(standing.name)),
-            Text(_verdict(standing), style=_STYLES[standing.verdict]),
+            Text(_verdict(standing), style=STYLES[standing.verdict]),
             *_cells(standing, status.now),
         )
     return table
