@@ -187,8 +187,9 @@ class Daemon:
             outcome=outcome, occasions=current.occasions, at=current.at, ended=self._round_ended
         )
         self._board.add(finished)
-        log_round(finished, seconds)
+        # What the log tells is kept by then, whatever happens next.
         self._state.add(outcome, at=current.at, occasion=words(current.occasions), seconds=seconds)
+        log_round(finished, seconds)
         self._follow_up(outcome)
 
     def _follow_up(self, outcome: Round) -> None:
