@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+import re
 import stat
 import tomllib
 from typing import Any
@@ -165,6 +166,19 @@ async def test_what_was_written_can_be_warmed(
 
     assert result.exit_code == 0
     assert [message.get("device_id") for message in house.questions] == [None] * 2 + [KITCHEN] * 2
+
+
+async def test_what_is_left_to_you(house: House, discover: Discover, tmp_path: Path) -> None:
+    """The tables in comments are right as they stand."""
+    result = await discover(house.url, "--agent", AGENT)
+    path = tmp_path / "filled_in.toml"
+    table = re.compile(r"^# (?=\[|source|url|model|num_ctx)", re.MULTILINE)
+    path.write_text(table.sub("", result.stdout), encoding="utf-8")
+
+    config = load_config(path)
+    assert config.counts.source == "journald"
+    assert config.ollama is not None
+    assert config.ollama.num_ctx == 16_384
 
 
 async def test_another_agent(

@@ -17,6 +17,18 @@ _APP = "app"
 _FALLBACK_LANGUAGE = "en"
 _LONGEST_NAME = 80
 _NAMELESS = "satellite"
+# What Home Assistant tells nobody, ready to be filled in.
+_LEFT_TO_YOU = """\
+# For an agent other than Ollama Warm's: where Ollama's log can be read, which has the token counts.
+# [counts]
+# source = "journald"
+
+# For `run`, which then notices restarts of Ollama, and for `doctor` and `clock`.
+# [ollama]
+# url = "http://127.0.0.1:11434"
+# model = "qwen3:8b"
+# num_ctx = 16384\
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +98,7 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
     spoken = language or _tag(own.language if own else None) or _tag(findings.language)
     blocks = [
         _head(url, agent, own, notes),
+        _LEFT_TO_YOU,
         "\n".join(
             [
                 "# The prompt of the app and of every question without a satellite: no device.",
