@@ -17,6 +17,8 @@ KNOWN_ERRORS = (
     "[haffmpeg.core] FFmpeg fails",  # no ffmpeg program: only cameras and real microphones need it
     "Setup failed for 'analytics'",  # needs the Supervisor's client, and would call home
     "Error loading libturbojpeg",  # only cameras need it
+    # A page was left while aiohttp was sending to it; Home Assistant logs that as nobody's error.
+    "ClientConnectionResetError: Cannot write to closing transport",
 )
 
 
@@ -95,14 +97,19 @@ class HassProcess:
 
     def unexpected_errors(self) -> list[str]:
         """Return the ERROR and CRITICAL records of this run, except the known ones."""
-        records = self.log_records("(?:ERROR|CRITICAL)")
-        return [line for line in records if not any(known in line for known in KNOWN_ERRORS)]
+        records = self._records("(?:ERROR|CRITICAL)")
+        return [record for record in records if not any(known in record for known in KNOWN_ERRORS)]
 
     def log_records(self, level: str) -> list[str]:
         """Return the first lines of all records of a level (a pattern) in this run's log."""
-        pattern = re.compile(rf"^\d{{4}}-\d\d-\d\d \S+ {level} \(")
-        lines = self.log_path.read_text(errors="replace").splitlines()
-        return [line for line in lines if pattern.match(line)]
+        return [record.partition("\n")[0] for record in self._records(level)]
+
+    def _records(self, level: str) -> list[str]:
+        """Return whole records, which a traceback makes many lines long."""
+        stamp = r"^\d{4}-\d\d-\d\d \S+ "
+        records = re.split(rf"(?m)(?={stamp})", self.log_path.read_text(errors="replace"))
+        pattern = re.compile(rf"{stamp}{level} \(")
+        return [record.rstrip() for record in records if pattern.match(record)]
 
 
 def _environment() -> dict[str, str]:

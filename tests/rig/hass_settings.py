@@ -22,6 +22,7 @@ class AgentOptions(TypedDict, total=False):
     max_history: int
     keep_alive: int
     think: bool
+    auto_warm: bool
 
 
 class HassSettings(HassClient):
@@ -66,7 +67,12 @@ class HassSettings(HassClient):
     async def add_ollama_warm(
         self, url: str, *, model: str, **options: Unpack[AgentOptions]
     ) -> str:
-        """Set up our agent, and return its entity."""
+        """Set up our agent, and return its entity.
+
+        It warms itself only if that is asked for: whoever counts has to know who warmed, however
+        long everything takes.
+        """
+        options = {"auto_warm": False, **options}
         form = _in_sections(_form("Warm", model, options))
         # Whatever the form says of moving instructions or of a small window: it is meant so.
         insisting = {**form, "prompt": {**form["prompt"], "keep_as_is": True}}

@@ -4,6 +4,7 @@ Run as `python -m tests.rig.llama_process SETTINGS` with the settings as JSON. T
 first line of standard output; everything llama.cpp has to say goes to standard error.
 """
 
+import faulthandler
 from importlib import import_module
 import json
 import sys
@@ -27,6 +28,7 @@ def parameters(settings: dict[str, Any]) -> Any:  # noqa: ANN401 (xllamacpp has 
 
 def main() -> None:
     """Serve until standard input ends, which it also does when the parent dies."""
+    faulthandler.enable()  # a crash of llama.cpp is named in its log
     server = import_module("xllamacpp").Server(parameters(json.loads(sys.argv[1])))
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
