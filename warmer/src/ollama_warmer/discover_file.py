@@ -106,8 +106,23 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
             ]
         ),
     ]
-    names = {_APP}
-    left_out = []
+    wanted, left_out = _satellites(findings, agent, language, spoken)
+    blocks += wanted
+    if left_out:
+        blocks.append("\n".join(["# Satellites that are left out:", *left_out]))
+    return Discovery(
+        text="\n\n".join(blocks) + "\n",
+        targets=1 + len(wanted),
+        left_out=len(left_out),
+        notes=tuple(notes),
+    )
+
+
+def _satellites(
+    findings: Findings, agent: str, language: str | None, spoken: str | None
+) -> tuple[list[str], list[str]]:
+    """Return a block for each satellite of the agent, and a line for each that is left out."""
+    blocks, left_out, names = [], [], {_APP}
     for satellite in findings.satellites:
         use = _use(findings, satellite, agent)
         if not use.wanted:
@@ -118,14 +133,7 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
         tag = language or _tag(use.language) or spoken
         lines = [f"# {_title(satellite)}: {use.why}", *_target(name, satellite.device, tag)]
         blocks.append("\n".join(lines))
-    if left_out:
-        blocks.append("\n".join(["# Satellites that are left out:", *left_out]))
-    return Discovery(
-        text="\n\n".join(blocks) + "\n",
-        targets=len(names),
-        left_out=len(left_out),
-        notes=tuple(notes),
-    )
+    return blocks, left_out
 
 
 def _head(url: str, agent: str, own: Assistant | None, notes: list[str]) -> str:
