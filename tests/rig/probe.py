@@ -158,6 +158,8 @@ async def _run(*options: str, until: str | None = None) -> Probed:
         env=dict(os.environ),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        # Whatever runs in a shell's background ignores it otherwise.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     seen = await _read_until(process, until) if until else ""
     out, errors = await process.communicate()

@@ -116,6 +116,8 @@ async def test_ctrl_c_leaves_a_warm_house(server: Server, house: House, tmp_path
         env={**os.environ, "HA_TOKEN": TOKEN},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        # Whatever runs in a shell's background ignores it otherwise.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while len(server.bodies) < 6:  # noqa: ASYNC110 - bodies are no event
         await asyncio.sleep(0.01)
