@@ -23,9 +23,9 @@ from ollama_warmer.doctor.log_checks import (
     sort_loads,
 )
 from ollama_warmer.doctor.log_tail import Tail, read_tail
-from ollama_warmer.doctor.memory import Path as PromptPath
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.doctor.versions import Version
+from ollama_warmer.memory import Path as PromptPath
 from tests.warmer.doctor_server import MODEL, Json, shown
 
 FIXTURE = Path(__file__).with_name("fixtures") / "loads_ollama.log"

@@ -26,9 +26,9 @@ from ollama_warmer.doctor.measurement_checks import (
     check_window,
     fits_window,
 )
-from ollama_warmer.doctor.memory import Memory, Path as PromptPath
 from ollama_warmer.errors import WarmerError
 from ollama_warmer.log_facts import Facts
+from ollama_warmer.memory import Memory, Path as PromptPath
 from ollama_warmer.rounds import Round, TargetResult
 from ollama_warmer.state import StateFile
 from ollama_warmer.verdicts import Verdict

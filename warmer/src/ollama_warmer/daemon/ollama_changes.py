@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-import re
 from typing import Any
 
+from ollama_warmer import listed
 from ollama_warmer.daemon.occasions import Occasion
 
 # A model may go a little before the time that it gave at the last look, and the clocks of two
@@ -48,20 +48,19 @@ def find(models: Sequence[Mapping[str, Any]], name: str | None) -> Loaded | None
     if name is None:
         return None
     for entry in models:
-        if full_name(str(entry.get("model") or entry.get("name"))) == full_name(name):
+        if listed.name_of(entry).lower() == full_name(name):
             context = entry.get("context_length")
             return Loaded(
                 digest=str(entry.get("digest")),
                 context=context if isinstance(context, int) else None,
-                expires_at=_moment(entry.get("expires_at")),
+                expires_at=listed.expires_at(entry),
             )
     return None
 
 
 def full_name(name: str) -> str:
     """Return a model's name with its tag, in lower case as Ollama compares names."""
-    last = name.rpartition("/")[2]
-    return (name if ":" in last else f"{name}:latest").lower()
+    return listed.full_name(name).lower()
 
 
 def after_silence(last: Look | None, now: Look) -> Occasion | None:
@@ -103,14 +102,3 @@ def _reloaded(before: Loaded, now: Loaded) -> Occasion | None:
 
 def _has_expired(model: Loaded, at: datetime) -> bool:
     return model.expires_at is not None and model.expires_at <= at + _CLOSE
-
-
-def _moment(value: object) -> datetime | None:
-    """Read a time as Go writes it, with up to nine digits behind the second."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(re.sub(r"\.(\d{1,6})\d*", r".\1", value))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else None

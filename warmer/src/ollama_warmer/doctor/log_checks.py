@@ -8,8 +8,8 @@ import re
 from ollama_warmer.doctor.findings import LOG, Finding, many, tokens
 from ollama_warmer.doctor.load_lines import Load
 from ollama_warmer.doctor.log_tail import Tail
-from ollama_warmer.doctor.memory import Path, selected_path
 from ollama_warmer.doctor.server import Server
+from ollama_warmer.memory import Path, selected_path
 from ollama_warmer.words import listing, printable
 
 # What lies further back may have been put right since.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ollama_warmer.doctor.findings import MEASUREMENT, Finding, many, span, tokens
 from ollama_warmer.doctor.measurement import Measurement, Size
-from ollama_warmer.doctor.memory import Memory, Path
+from ollama_warmer.memory import Memory, Path
 from ollama_warmer.rounds import TargetResult
 from ollama_warmer.verdicts import Verdict
 from ollama_warmer.words import printable

@@ -1,15 +1,16 @@
 """Takes from Ollama, or the router in front of it, what the doctor looks at."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
 from ollama_warmer.doctor.herd import Fleet, look_behind
-from ollama_warmer.doctor.memory import Memory, Path, Runner, memory_of, path_of
 from ollama_warmer.doctor.versions import LLAMA_SERVER, Version
 from ollama_warmer.errors import RefusedByOllama
+from ollama_warmer.listed import expires_at, full_name, name_of
+from ollama_warmer.memory import Memory, Path, Runner, memory_of, path_of
 from ollama_warmer.ollama import Ollama
 
 
@@ -37,7 +38,7 @@ class Loaded:
         runner = entry.get("runner")
         return cls(
             context=_count(entry.get("context_length")),
-            expires=_moment(entry.get("expires_at")),
+            expires=expires_at(entry),
             size=_count(entry.get("size")),
             on_gpu=_count(entry.get("size_vram")),
             runner=runner if isinstance(runner, str) else None,
@@ -96,19 +97,14 @@ class Server:
         return Runner.GO
 
 
-def full_name(model: str) -> str:
-    """Return a model's name with its tag, as the server lists it."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
-
-
 async def look_at(ollama: Ollama, model: str | None) -> Server:
     """Return how a server stands now; raises OllamaError."""
     said = await ollama.get("/api/version")
     version = Version.read(str(said.get("version")))
     name = full_name(model) if model else None
-    models = frozenset(_names(await ollama.models()))
+    models = frozenset(map(name_of, await ollama.models()))
     entries = await ollama.loaded()
-    loaded = {key: Loaded.read(entry) for entry in entries for key in _names([entry])}
+    loaded = {name_of(entry): Loaded.read(entry) for entry in entries}
     fleet = await look_behind(ollama, said, entries)
     if fleet is not None:
         loaded = _with_contexts(loaded, fleet)
@@ -143,19 +139,7 @@ def _with_contexts(loaded: Mapping[str, Loaded], fleet: Fleet) -> dict[str, Load
     }
 
 
-def _names(entries: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [full_name(str(entry.get("model") or entry.get("name"))) for entry in entries]
-
-
 def _count(value: object) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     return None
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else None

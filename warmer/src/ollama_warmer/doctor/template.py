@@ -6,7 +6,7 @@ from typing import Any
 
 from ollama_warmer.config import OllamaConfig
 from ollama_warmer.doctor.findings import MODEL, Finding, tokens
-from ollama_warmer.doctor.memory import Memory, Path, Runner
+from ollama_warmer.memory import Memory, Path, Runner
 from ollama_warmer.words import printable
 
 # What templates say or call where they put today's date into the prompt. "Cutting Knowledge Date"

@@ -6,7 +6,7 @@ import re
 from typing import Self
 
 from ollama_warmer.doctor.findings import OLLAMA, Finding
-from ollama_warmer.doctor.memory import Memory, Path, Runner
+from ollama_warmer.memory import Memory, Path, Runner
 from ollama_warmer.words import printable
 
 # ollama PR 17943, "Report cached prompt tokens".

@@ -14,6 +14,7 @@ from typing import Any
 
 from ollama_warmer.config import OllamaConfig
 from ollama_warmer.errors import ConfigError
+from ollama_warmer.listed import expires_at, full_name
 from ollama_warmer.ollama import Ollama
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -74,7 +75,7 @@ async def production(ollama: Ollama, config: OllamaConfig, now: datetime) -> Pro
 
 
 def _entry(loaded: list[dict[str, Any]], model: str) -> Mapping[str, Any] | None:
-    name = model if ":" in model.rpartition("/")[2] else f"{model}:latest"
+    name = full_name(model)
     return next((one for one in loaded if name in (one.get("name"), one.get("model"))), None)
 
 
@@ -112,11 +113,9 @@ def _keep_alive(
     """Return what to send: nothing if the loaded model would stay longer without it."""
     if wanted is None or entry is None:
         return wanted
-    try:
-        left = datetime.fromisoformat(str(entry.get("expires_at"))) - now
-    except (TypeError, ValueError):
+    if (expiry := expires_at(entry)) is None:
         return None
-    return wanted if span(wanted) >= left / timedelta(seconds=1) else None
+    return wanted if span(wanted) >= (expiry - now) / timedelta(seconds=1) else None
 
 
 def span(keep_alive: int | str) -> float:

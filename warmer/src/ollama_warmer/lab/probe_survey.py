@@ -5,16 +5,20 @@ from dataclasses import dataclass
 import re
 from typing import Any
 
+from ollama_warmer import memory
 from ollama_warmer.errors import ConfigError, RefusedByOllama
+from ollama_warmer.listed import full_name
 from ollama_warmer.ollama import Ollama
 from ollama_warmer.words import listing, printable
 
 # From this release on Ollama reads GGUF files with llama-server.
 _LLAMA_SERVER_SINCE = (0, 30)
-# Architectures with a recurrent state whose files do not all have a key that says so.
-_RECURRENT = re.compile(
-    r"qwen3?5|qwen35moe|qwen3next|nemotron_h|lfm2|granitehybrid|falcon-h1|jamba|mamba|rwkv"
-)
+# As the published results call them.
+_MEMORY = {
+    memory.Memory.ATTENTION: "attention-only",
+    memory.Memory.SLIDING: "sliding window",
+    memory.Memory.RECURRENT: "recurrent",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,26 +51,26 @@ async def look_at(ollama: Ollama, model: str) -> Survey:
     """
     version = await ollama.version()
     there = {str(entry.get("name")): entry for entry in await ollama.models()}
-    full_name = model if model in there else f"{model}:latest"
-    if (entry := there.get(full_name)) is None:
+    name = model if model in there else full_name(model)
+    if (entry := there.get(name)) is None:
         raise ConfigError(
             f'{ollama.url} has no model "{printable(model)}", it has {listing(there)}: name one of '
             "them with --model, or get it with `ollama pull`"
         )
     if entry.get("remote_host"):
         raise ConfigError(
-            f"{full_name} runs on {printable(entry['remote_host'])}: probe a model that the "
+            f"{name} runs on {printable(entry['remote_host'])}: probe a model that the "
             "server runs itself"
         )
     try:
-        shown = await ollama.show(full_name)
+        shown = await ollama.show(name)
     except RefusedByOllama:
         shown = {}  # a router may not pass it on, and no count depends on it
     digest, details = entry.get("digest"), entry.get("details")
     form = details.get("format") if isinstance(details, dict) else None
     return Survey(
         version=version,
-        model=full_name,
+        model=name,
         digest=digest if isinstance(digest, str) else None,
         memory=memory_of(shown),
         runner=runner_of(form, version),
@@ -91,11 +95,7 @@ def memory_of(shown: Mapping[str, Any]) -> str | None:
     info = shown.get("model_info")
     if not isinstance(info, dict) or not info:
         return None
-    architecture = str(info.get("general.architecture", ""))
-    if any(".ssm." in key for key in info) or _RECURRENT.match(architecture):
-        return "recurrent"
-    window = info.get(f"{architecture}.attention.sliding_window")
-    return "sliding window" if window else "attention-only"
+    return _MEMORY[memory.memory_of(shown)]
 
 
 def runner_of(form: object, version: str) -> str | None:

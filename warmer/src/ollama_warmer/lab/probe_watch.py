@@ -11,6 +11,7 @@ from typing import Any
 
 from ollama_warmer.errors import OllamaError, RefusedByOllama, WarmerError
 from ollama_warmer.lab.probe_plan import Call, Kind
+from ollama_warmer.listed import full_name
 from ollama_warmer.ollama import Answer, Ollama
 from ollama_warmer.words import listing, printable
 
@@ -207,7 +208,7 @@ class Watch:
         return [_name(entry) for entry in await self._loaded()]
 
     def _is_ours(self, name: str) -> bool:
-        return name.removesuffix(":latest") == self._model.removesuffix(":latest")
+        return full_name(name) == full_name(self._model)
 
 
 async def unload_quietly(watch: Watch, *, within: float) -> None:
