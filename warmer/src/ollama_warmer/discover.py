@@ -80,6 +80,21 @@ class Findings:
     satellites: tuple[Satellite, ...]
     missing: tuple[str, ...] = ()
 
+    def assistants_of(self, satellite: Satellite) -> list[tuple[str | None, Assistant]] | None:
+        """Return each choice of a satellite with the assistant that it stands for.
+
+        None if assistants are not told. A satellite without a select talks to the preferred one,
+        and so does one whose choice is gone.
+        """
+        if self.assistants is None or self.preferred is None:
+            return None
+        # Of two with one name Home Assistant takes the first.
+        by_name = {assistant.name: assistant for assistant in reversed(self.assistants)}
+        return [
+            (choice, by_name.get(choice or PREFERRED, self.preferred))
+            for choice in satellite.choices or (PREFERRED,)
+        ]
+
 
 async def look_around(url: str, token: Token, start_timeout: float) -> Findings:
     """Return what the user of a token can see of a house.

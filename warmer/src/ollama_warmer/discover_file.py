@@ -9,7 +9,7 @@ from typing import NamedTuple
 import voluptuous as vol
 
 from ollama_warmer import checks
-from ollama_warmer.discover import BUILT_IN, PREFERRED, Assistant, Findings, Satellite
+from ollama_warmer.discover import BUILT_IN, Assistant, Findings, Satellite
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.words import listing, printable
 
@@ -172,18 +172,13 @@ def _use(findings: Findings, satellite: Satellite, agent: str) -> _Use:
         return _Use(wanted=False, why="is disabled")
     if satellite.device is None:
         return _Use(wanted=False, why='has no device that could be seen, "app" has to stand for it')
-    if findings.assistants is None or findings.preferred is None:
+    assistants = findings.assistants_of(satellite)
+    if assistants is None:
         says = listing({choice for choice in satellite.choices if choice})
         why = f"which agent it talks to could not be seen, its selected assistant: {says}"
         return _Use(wanted=True, why=why)
-    by_name: dict[str, Assistant] = {}
-    for assistant in findings.assistants:
-        by_name.setdefault(assistant.name, assistant)
     reasons = []
-    # A satellite without a select talks to the preferred assistant.
-    for choice in satellite.choices or (PREFERRED,):
-        # So does one whose choice is gone.
-        assistant = by_name.get(choice or PREFERRED, findings.preferred)
+    for choice, assistant in assistants:
         how = f"assistant {_quoted(assistant.name)}"
         if choice is None:
             how += ", taken for granted as its select has no state now"

@@ -12,14 +12,12 @@ from ollama_warmer.words import listing, printable
 def agents_of(satellite: Satellite, found: Findings) -> frozenset[str] | None:
     """Return the agents that a satellite talks to; none if that cannot be known.
 
-    A satellite without a select talks to the preferred assistant, and so does one whose choice
-    is gone. A select without a state tells nothing: the satellite is switched off.
+    A select without a state tells nothing: the satellite is switched off.
     """
-    if found.assistants is None or found.preferred is None or None in satellite.choices:
+    assistants = found.assistants_of(satellite)
+    if assistants is None or None in satellite.choices:
         return None
-    by_name = {assistant.name: assistant for assistant in reversed(found.assistants)}
-    chosen = [by_name.get(str(choice), found.preferred) for choice in satellite.choices]
-    return frozenset(assistant.agent for assistant in chosen or [found.preferred])
+    return frozenset(assistant.agent for _, assistant in assistants)
 
 
 def check_satellites(config: Config, house: House) -> Iterator[Finding]:
