@@ -149,7 +149,10 @@ async def test_a_target_for_each_satellite_of_the_agent(
         '#   office (assist_satellite.office, Ground): assistant "Plain", which talks to '
         f"{BUILT_IN}" in lines
     )
-    assert result.stderr == "Targets: 3. Satellites left out: 1\n"
+    assert result.stderr == (
+        'Left out: office (assist_satellite.office, Ground): assistant "Plain", which talks to '
+        f"{BUILT_IN}\nTargets: 3. Satellites left out: 1\n"
+    )
     assert not house.questions
 
 
@@ -185,15 +188,15 @@ async def test_another_agent(
     house: House, lived: Lived, discover: Discover, tmp_path: Path
 ) -> None:
     """`--agent` chooses; one that no assistant uses still has the app."""
-    house.agents.append("conversation.lonely")
+    house.agents += ["conversation.other", "conversation.lonely"]
+    lived.pipelines.append(pipeline("Other", "conversation.other"))
     lived.satellite("kitchen", "preferred")
-    lived.satellite("office", "Plain")
+    lived.satellite("office", "Other")
 
-    plain = await discover(house.url, "--agent", BUILT_IN)
+    other = await discover(house.url, "--agent", "conversation.other")
     lonely = await discover(house.url, "--agent", "conversation.lonely")
 
-    assert set(targets(plain.stdout, tmp_path)) == {"app", "office"}
-    assert f"Note: {BUILT_IN} is no language model" in plain.stderr
+    assert set(targets(other.stdout, tmp_path)) == {"app", "office"}
     assert set(targets(lonely.stdout, tmp_path)) == {"app"}
     assert targets(lonely.stdout, tmp_path)["app"].language == "de"
 
@@ -203,9 +206,10 @@ async def test_agent_that_is_not_there(house: House, lived: Lived, discover: Dis
     result = await discover(house.url, "--agent", "conversation.olama")
 
     assert result.exit_code == 2
-    assert f'no conversation agent "conversation.olama": it has "{BUILT_IN}", "{AGENT}"' in (
+    assert 'no conversation agent "conversation.olama". Name an agent that asks a model with ' in (
         result.stderr
     )
+    assert f'there are "{AGENT}"' in result.stderr
     assert result.stdout == ""
 
 
@@ -296,15 +300,87 @@ async def test_agent_as_preferred_assistant(
     assert targets(result.stdout, tmp_path)["kitchen"].language == "de"
 
 
-async def test_old_name_of_the_built_in_agent(
-    house: House, lived: Lived, discover: Discover, tmp_path: Path
+FRESH = [pipeline("Home", BUILT_IN)]
+
+
+@pytest.mark.parametrize(
+    ("pipelines", "preferred", "options"),
+    [
+        (FRESH, "id-of-Home", ()),
+        # What pipelines of long ago call it.
+        ([pipeline("Home", "homeassistant")], "id-of-Home", ()),
+        # Home Assistant takes an agent for the preferred pipeline, too.
+        (FRESH, BUILT_IN, ()),
+        (FRESH, "id-of-Home", ("--agent", BUILT_IN)),
+        ([pipeline("Home", AGENT)], "id-of-Home", ("--agent", BUILT_IN)),
+        ([pipeline("Home", AGENT)], "id-of-Home", ("--agent", "homeassistant")),
+        # An integration that was removed leaves its pipeline behind.
+        ([pipeline("Home", "conversation.gone")], "id-of-Home", ()),
+    ],
+)
+@pytest.mark.parametrize(
+    "agents", [(BUILT_IN,), (AGENT, BUILT_IN), (AGENT, BUILT_IN, "conversation.a")]
+)
+async def test_an_agent_that_can_only_fail(  # noqa: PLR0913, PLR0917 - columns of two tables
+    house: House,
+    lived: Lived,
+    discover: Discover,
+    tmp_path: Path,
+    pipelines: list[Message],
+    preferred: str,
+    options: tuple[str, ...],
+    agents: tuple[str, ...],
 ) -> None:
-    """Pipelines of long ago call it otherwise."""
-    lived.pipelines = [pipeline("Home", "homeassistant")]
+    """Nothing is written for one that asks no model or is gone; those that could be are listed."""
+    lived.pipelines, lived.preferred, house.agents = pipelines, preferred, list(agents)
+    lived.satellite("kitchen", "preferred")
+    output = tmp_path / "home.toml"
+
+    for more in ((), ("--output", str(output), "--force")):
+        result = await discover(house.url, *options, *more)
+
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert not output.exists()
+        models = sorted(set(agents) - {BUILT_IN})
+        told = ", ".join(f'"{agent}"' for agent in models)
+        words = f"with --agent: there are {told}\n" if models else "Add an agent that asks a model"
+        assert words in result.stderr
+        if not options:
+            assert 'The preferred assistant "' in result.stderr
+
+
+async def test_agents_are_not_told(house: House, lived: Lived, discover: Discover) -> None:
+    """Those of the assistants are listed then, and why there may be others is said."""
+    house.overrides["conversation/agent/list"] = refuse()
+    lived.preferred = "id-of-Plain"
 
     result = await discover(house.url)
 
-    assert targets(result.stdout, tmp_path)["app"].agent == BUILT_IN
+    assert result.exit_code == 2
+    assert f'with --agent: there are "{AGENT}"\n' in result.stderr
+    assert "Note: Home Assistant does not tell which conversation agents there are" in result.stderr
+
+
+async def test_each_satellite_that_is_left_out_is_named(
+    house: House, lived: Lived, discover: Discover, tmp_path: Path
+) -> None:
+    """On the screen as in the file, whatever the reason; also when the text goes elsewhere."""
+    lived.satellite("office", "Plain")
+    lived.entities.append(entity("assist_satellite.old", "device", disabled_by="user"))
+    lived.states.append({"entity_id": "assist_satellite.loose", "state": "idle", "attributes": {}})
+    output = tmp_path / "home.toml"
+
+    shown = await discover(house.url)
+    written = await discover(house.url, "--output", str(output))
+
+    for text, stderr in ((shown.stdout, shown.stderr), (output.read_text(), written.stderr)):
+        commented = text.partition("# Satellites that are left out:\n")[2].splitlines()
+        said = [line for line in stderr.splitlines() if line.startswith("Left out: ")]
+        assert len(commented) == 3
+        assert [line.removeprefix("#   ") for line in commented] == [
+            line.removeprefix("Left out: ") for line in said
+        ]
 
 
 @pytest.mark.parametrize("code", ["unauthorized", "unknown_command"])
@@ -343,10 +419,14 @@ async def test_assistants_and_agents_are_not_told(
         house.overrides["conversation/agent/list"] = refuse()
 
     result = await discover(house.url)
-    named = await discover(house.url, "--agent", (agents or [AGENT])[0])
+    house.agents = [AGENT]
+    named = await discover(house.url, "--agent", AGENT)
 
     assert result.exit_code == 2
-    assert "name the agent with --agent" in result.stderr
+    words = (
+        "Add an agent" if agents == [BUILT_IN] else "Name an agent that asks a model with --agent"
+    )
+    assert words in result.stderr
     assert ('there are "conversation.a", "conversation.b"' in result.stderr) == (
         agents is not None and len(agents) == 3
     )
@@ -534,4 +614,4 @@ def test_any_names_make_a_file_that_loads(
 
     found = targets(discovery.text, tmp_path_factory.getbasetemp())
 
-    assert len(found) == discovery.targets == len(findings.satellites) + 1 - discovery.left_out
+    assert len(found) == discovery.targets == len(findings.satellites) + 1 - len(discovery.left_out)

@@ -116,8 +116,19 @@ async def test_what_the_configuration_names_and_the_house_lacks(look: Look) -> N
 
 
 async def test_an_agent_without_a_model(look: Look) -> None:
-    """Home Assistant's own one has no prompt."""
-    assert wrong(await look(target("app", agent=BUILT_IN))) == {"agents": Level.ADVICE}
+    """Home Assistant's own one has no prompt: a problem, with those that could take its place."""
+    findings = await look(target("app", agent=BUILT_IN))
+    assert wrong(findings) == {"agents": Level.PROBLEM}
+    assert str(findings["agents"].advice).endswith(f': there are "{AGENT}"')
+
+
+async def test_a_house_without_a_model(house: House, look: Look) -> None:
+    """What is missing is said, whether or not the agents are told."""
+    house.agents.remove(AGENT)
+    advice = (await look(target("app", agent=BUILT_IN)))["agents"].advice
+    assert str(advice).startswith("Add an agent that asks a model first")
+    house.overrides["conversation/agent/list"] = refuse()
+    assert wrong(await look(target("app", agent=BUILT_IN)))["agents"] is Level.PROBLEM
 
 
 async def test_a_satellite_on_another_agent(lived: Lived, look: Look) -> None:

@@ -61,12 +61,13 @@ async def test_questions_are_new_and_lonely(house: House, run: Run) -> None:
 
 async def test_target_brings_its_own_words(house: House, run: Run) -> None:
     """Text, language and agent of a target are sent; the placeholder is filled."""
+    house.agents.append("conversation.salon")
     await run(
         house.url,
         targets="""
         [[targets]]
         name = "salon"
-        agent = "conversation.home_assistant"
+        agent = "conversation.salon"
         language = "fr"
         text = "Quel jour on est ?"
         confirm_text = "{number}, pair ou impair ?"
@@ -77,8 +78,21 @@ async def test_target_brings_its_own_words(house: House, run: Run) -> None:
     assert first["text"] == "Quel jour on est ?"
     assert second["text"].endswith(", pair ou impair ?")
     assert second["text"].split(",")[0].isdigit()
-    assert first["agent_id"] == "conversation.home_assistant"
+    assert first["agent_id"] == "conversation.salon"
     assert first["language"] == "fr"
+
+
+async def test_agent_that_asks_no_model(house: House, run: Run) -> None:
+    """Home Assistant's own is asked nothing: it would only not understand a sum."""
+    result = await run(
+        house.url, targets='[[targets]]\nname = "a"\nagent = "conversation.home_assistant"'
+    )
+
+    assert result.exit_code == 1
+    assert (
+        "conversation.home_assistant asks no model: it has no prompt to keep warm" in result.stdout
+    )
+    assert not house.questions
 
 
 async def test_only_the_named_targets(house: House, run: Run) -> None:

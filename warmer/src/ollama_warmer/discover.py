@@ -6,12 +6,14 @@ from typing import Any
 
 from ollama_warmer.credentials import Token
 from ollama_warmer.errors import CommandFailed, NotUnderstood
-from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.home_assistant import BUILT_IN, OLD_BUILT_IN, HomeAssistant, connect
 from ollama_warmer.words import printable
 
-BUILT_IN = "conversation.home_assistant"
 PREFERRED = "preferred"
-_OLD_BUILT_IN = "homeassistant"
+NO_AGENT = (
+    "Add an agent that asks a model first, such as Ollama Warm's: in Home Assistant under "
+    "Settings, Devices & services, Add integration"
+)
 _ANY_LANGUAGE = "*"
 _SATELLITE = "assist_satellite."
 _SELECT = "select."
@@ -79,6 +81,14 @@ class Findings:
     preferred: Assistant | None
     satellites: tuple[Satellite, ...]
     missing: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The agents that ask a model, as far as this user sees any."""
+        agents = self.agents
+        if agents is None:
+            agents = frozenset(assistant.agent for assistant in self.assistants or ())
+        return agents - {BUILT_IN}
 
     def assistants_of(self, satellite: Satellite) -> list[tuple[str | None, Assistant]] | None:
         """Return each choice of a satellite with the assistant that it stands for.
@@ -220,7 +230,7 @@ def _assistant(row: _Row) -> Assistant:
     language = row.get("conversation_language")
     return Assistant(
         name=str(row.get("name")),
-        agent=BUILT_IN if agent == _OLD_BUILT_IN else agent,
+        agent=BUILT_IN if agent == OLD_BUILT_IN else agent,
         # An agent that speaks every language is asked in the pipeline's own.
         language=str(row.get("language") if language in {None, _ANY_LANGUAGE} else language),
     )

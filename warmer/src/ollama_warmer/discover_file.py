@@ -1,6 +1,6 @@
 """Turns what was found in a house into a configuration file with comments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 import json
@@ -9,14 +9,16 @@ from typing import NamedTuple
 import voluptuous as vol
 
 from ollama_warmer import checks
-from ollama_warmer.discover import BUILT_IN, Assistant, Findings, Satellite
+from ollama_warmer.discover import NO_AGENT, Assistant, Findings, Satellite
 from ollama_warmer.errors import ConfigError
+from ollama_warmer.home_assistant import BUILT_IN, NO_MODEL, OLD_BUILT_IN
 from ollama_warmer.words import listing, printable
 
 _APP = "app"
 _FALLBACK_LANGUAGE = "en"
 _LONGEST_NAME = 80
 _NAMELESS = "satellite"
+_NAME_IT = "Name an agent that asks a model with --agent"
 # What Home Assistant tells nobody, ready to be filled in.
 _LEFT_TO_YOU = """\
 # For an agent other than Ollama Warm's: where Ollama's log can be read, which has the token counts.
@@ -38,14 +40,12 @@ class Discovery:
     Attributes:
         text: The file, in TOML.
         targets: How many targets it has.
-        left_out: How many satellites are not in it.
-        notes: What could not be seen, and what is odd; also in the file.
+        left_out: The satellites that are not in it, each with the reason.
     """
 
     text: str
     targets: int
-    left_out: int
-    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 class _Use(NamedTuple):
@@ -60,26 +60,44 @@ def choose_agent(findings: Findings, wanted: str | None) -> str:
     """Return the agent to keep warm: the wanted one, else the preferred assistant's.
 
     Raises:
-        ConfigError: The wanted agent is not there, or there is none to prefer.
+        ConfigError: It is not there, it asks no model, or there is none to prefer. A configuration
+            for it could only fail.
     """
-    known = findings.agents
     if wanted is not None:
-        if known is not None and wanted not in known:
-            raise ConfigError(
-                f'Home Assistant has no conversation agent "{printable(wanted)}": it has '
-                f"{listing(known)}"
-            )
+        _check_agent(findings, wanted, why="")
         return wanted
     if findings.preferred is not None:
-        return findings.preferred.agent
-    others = sorted((known or frozenset()) - {BUILT_IN})
-    if len(others) == 1:
-        return others[0]
-    there_are = f": there are {listing(others)}" if others else ""
+        assistant = findings.preferred
+        _check_agent(
+            findings,
+            assistant.agent,
+            why=f"The preferred assistant {_quoted(assistant.name)} talks to "
+            f"{printable(assistant.agent)}. ",
+        )
+        return assistant.agent
+    if len(findings.models) == 1:
+        return next(iter(findings.models))
     raise ConfigError(
-        "This user does not see which assistant is the preferred one: name the agent with "
-        f"--agent{there_are}"
+        f"This user does not see which assistant is the preferred one. {_others(findings)}"
     )
+
+
+def _check_agent(findings: Findings, agent: str, why: str) -> None:
+    """Raise a ConfigError for an agent that cannot be kept warm; `why` is how it was come by."""
+    if agent in {BUILT_IN, OLD_BUILT_IN}:
+        raise ConfigError(f"{why}{NO_MODEL}. {_others(findings)}")
+    if findings.agents is not None and agent not in findings.agents:
+        raise ConfigError(
+            f'{why}Home Assistant has no conversation agent "{printable(agent)}". '
+            f"{_others(findings)}"
+        )
+
+
+def _others(findings: Findings) -> str:
+    """Return the sentence that says which agents could be taken."""
+    if findings.models:
+        return f"{_NAME_IT}: there are {listing(findings.models)}"
+    return _NAME_IT if findings.agents is None else NO_AGENT
 
 
 def describe(url: str, findings: Findings, agent: str, language: str | None = None) -> Discovery:
@@ -91,13 +109,10 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
         agent: Entity id of the agent to keep warm.
         language: A language for all targets, instead of their assistants'.
     """
-    notes = [*findings.missing]
-    if agent == BUILT_IN:
-        notes.append(f"{agent} is no language model: there is no prompt of it to keep warm")
     own = _own_assistant(findings, agent)
     spoken = language or _tag(own.language if own else None) or _tag(findings.language)
     blocks = [
-        _head(url, agent, own, notes),
+        _head(url, agent, own, findings.missing),
         _LEFT_TO_YOU,
         "\n".join(
             [
@@ -109,12 +124,13 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
     wanted, left_out = _satellites(findings, agent, language, spoken)
     blocks += wanted
     if left_out:
-        blocks.append("\n".join(["# Satellites that are left out:", *left_out]))
+        blocks.append(
+            "\n".join(["# Satellites that are left out:", *(f"#   {it}" for it in left_out)])
+        )
     return Discovery(
         text="\n\n".join(blocks) + "\n",
         targets=1 + len(wanted),
-        left_out=len(left_out),
-        notes=tuple(notes),
+        left_out=tuple(left_out),
     )
 
 
@@ -126,7 +142,7 @@ def _satellites(
     for satellite in findings.satellites:
         use = _use(findings, satellite, agent)
         if not use.wanted:
-            left_out.append(f"#   {_title(satellite)}: {use.why}")
+            left_out.append(f"{_title(satellite)}: {use.why}")
             continue
         name = next(name for name in _numbered(_short(satellite.name)) if name not in names)
         names.add(name)
@@ -136,7 +152,7 @@ def _satellites(
     return blocks, left_out
 
 
-def _head(url: str, agent: str, own: Assistant | None, notes: list[str]) -> str:
+def _head(url: str, agent: str, own: Assistant | None, notes: Sequence[str]) -> str:
     lines = [
         "# Written by `ollama-warmer discover`. It shows the house as it was then: after a new",
         "# satellite or another choice of assistant, run it again.",

@@ -21,6 +21,11 @@ from ollama_warmer.errors import (
 )
 from ollama_warmer.words import printable
 
+# Home Assistant's own agent (`HOME_ASSISTANT_AGENT` in its conversation integration, 2026.11), and
+# what pipelines of long ago call it.
+BUILT_IN = "conversation.home_assistant"
+OLD_BUILT_IN = "homeassistant"
+NO_MODEL = f"{BUILT_IN} asks no model: it has no prompt to keep warm"
 RUNNING = "RUNNING"
 UNKNOWN_COMMAND = "unknown_command"
 _COMMAND_TIMEOUT = 60.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ollama_warmer.config import Target
 from ollama_warmer.errors import CommandFailed, WarmerError
-from ollama_warmer.home_assistant import HomeAssistant
+from ollama_warmer.home_assistant import BUILT_IN, NO_MODEL, HomeAssistant
 from ollama_warmer.words import listing, printable
 
 _Known = frozenset[str] | CommandFailed
@@ -29,6 +29,8 @@ class Inventory:
         Home Assistant takes any device id without a word, and the warm-up would then warm the
         prompt of no device at all.
         """
+        if target.agent == BUILT_IN:
+            return NO_MODEL
         for what, wanted, known in (
             ("conversation agent", target.agent, self.agents),
             ("device", target.device, self.devices),

@@ -36,11 +36,12 @@ def discover(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Write a configuration with a target for each satellite that talks to the agent.
 
-    A user without administrator rights sees all that is needed. What a user cannot see is said on
-    standard error and in the file. The token comes from where `warm` takes it, and is not written.
+    A user without administrator rights sees all that is needed. What a user cannot see, and which
+    satellites are left out, is said on standard error and in the file. The token comes from where
+    `warm` takes it, and is not written.
 
-    Exit codes: 0 written; 2 wrong option, or the file is there already; 3 Home Assistant cannot
-    be reached; 4 it refused the token.
+    Exit codes: 0 written; 2 wrong option, the agent asks no model, or the file is there already; 3
+    Home Assistant cannot be reached; 4 it refused the token.
     """
     try:
         url, agent, language = _checked(url, agent, language)
@@ -49,6 +50,8 @@ def discover(  # noqa: PLR0913 - one for each option
         token = load_token(token_file, os.environ)
         warn_of_http(url)
         findings = asyncio.run(look_around(url, token, START_TIMEOUT))
+        for note in findings.missing:
+            click.echo(f"Note: {note}", err=True)
         discovery = describe(url, findings, choose_agent(findings, agent), language)
         if output is None:
             click.echo(discovery.text, nl=False)
@@ -92,9 +95,10 @@ def _exists(path: Path) -> ConfigError:
 
 
 def _summarize(discovery: Discovery, output: Path | None) -> None:
-    for note in discovery.notes:
-        click.echo(f"Note: {note}", err=True)
+    for satellite in discovery.left_out:
+        click.echo(f"Left out: {satellite}", err=True)
     where = "" if output is None else f" written to {output}"
     click.echo(
-        f"Targets{where}: {discovery.targets}. Satellites left out: {discovery.left_out}", err=True
+        f"Targets{where}: {discovery.targets}. Satellites left out: {len(discovery.left_out)}",
+        err=True,
     )

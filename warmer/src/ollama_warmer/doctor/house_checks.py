@@ -5,9 +5,10 @@ import re
 
 from ollama_warmer.addresses import leaves_unencrypted
 from ollama_warmer.config import Config
-from ollama_warmer.discover import BUILT_IN
+from ollama_warmer.discover import NO_AGENT
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
+from ollama_warmer.home_assistant import BUILT_IN, NO_MODEL
 from ollama_warmer.words import listing, printable
 
 # The releases that this warmer is tested with.
@@ -81,22 +82,25 @@ def check_administrator(house: House) -> Finding:
 def check_agents(config: Config, house: House) -> Finding:
     """Say which agents there are, and which of the configuration's are not."""
     known = house.found.agents
+    wanted = {target.agent for target in config.targets}
+    if BUILT_IN in wanted:
+        models = house.found.models
+        return HOME_ASSISTANT.problem(
+            "agents",
+            NO_MODEL,
+            f"Name an agent that asks a model in the configuration: there are {listing(models)}"
+            if models
+            else NO_AGENT,
+        )
     if known is None:
         return HOME_ASSISTANT.unknown(
             "agents", "it does not tell which conversation agents there are"
         )
-    wanted = {target.agent for target in config.targets}
     if gone := wanted - known:
         return HOME_ASSISTANT.problem(
             "agents",
             f"it has no conversation agent {listing(gone)}: it has {listing(known)}",
             "Correct `agent` in the configuration, or run `ollama-warmer discover` again",
-        )
-    if BUILT_IN in wanted:
-        return HOME_ASSISTANT.advice(
-            "agents",
-            f"{BUILT_IN} is no language model: there is no prompt of it to keep warm",
-            "Name the agent of a model in the configuration",
         )
     return HOME_ASSISTANT.ok("agents", f"it has the agents of all targets: {listing(wanted)}")
 
