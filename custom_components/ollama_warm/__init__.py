@@ -10,6 +10,7 @@ from .agent import Agent
 from .api import OllamaClient
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
+from .disabled import async_is_disabled, async_reload_when_disabled
 from .issues import async_setup_issues, async_watch_issues
 from .server import Server
 from .services import async_setup_services
@@ -46,12 +47,16 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client), store)
     await coordinator.async_config_entry_first_refresh()
     await store.async_load()
-    store.async_keep_only(entry.subentries)
     for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+        if async_is_disabled(hass, subentry.subentry_id):
+            continue
         agent = Agent(hass, subentry, coordinator.server, store)
         coordinator.agents[subentry.subentry_id] = agent
         coordinator.warm_ups[subentry.subentry_id] = WarmUp(agent)
+    # What is kept of others would hold names that may be hidden in the meantime.
+    store.async_keep_only(coordinator.agents)
     entry.runtime_data = coordinator
+    entry.async_on_unload(async_reload_when_disabled(hass, entry))
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
     _watch(entry)
     entry.async_on_unload(entry.add_update_listener(_async_reload))

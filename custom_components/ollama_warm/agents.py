@@ -71,13 +71,14 @@ def async_find_agent(hass: HomeAssistant, entity_id: str) -> KnownAgent:
 
 
 @callback
-def async_is_agent(hass: HomeAssistant, entity_id: str) -> bool:
-    """Return whether an entity is an agent of ours, set up or not."""
+def async_is_agent(hass: HomeAssistant, entity_id: str, *, enabled: bool = False) -> bool:
+    """Return whether an entity is an agent of ours, set up or not; if asked, an enabled one."""
     registered = er.async_get(hass).async_get(entity_id)
     return (
         registered is not None
         and registered.platform == DOMAIN
         and registered.domain == CONVERSATION_DOMAIN
+        and not (enabled and registered.disabled)
     )
 
 

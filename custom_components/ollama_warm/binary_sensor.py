@@ -9,7 +9,6 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
 from .turn_log import async_turn_log, turn_signal
@@ -27,7 +26,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up a sensor for each agent."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+    for subentry in entry.runtime_data.subentries:
         async_add_entities(
             [WarmSensor(entry.runtime_data, subentry)], config_subentry_id=subentry.subentry_id
         )

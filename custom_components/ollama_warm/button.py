@@ -9,7 +9,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry
 from .entity import AgentEntity
 from .events import async_tell_failed
@@ -27,7 +26,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up a button for each agent."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+    for subentry in entry.runtime_data.subentries:
         async_add_entities(
             [WarmNowButton(entry.runtime_data, subentry, WARM_NOW)],
             config_subentry_id=subentry.subentry_id,

@@ -9,7 +9,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
-from .const import DOMAIN, SUBENTRY_CONVERSATION, WARM_UP_PREFIX
+from .const import DOMAIN, WARM_UP_PREFIX
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
 from .replies import async_error_reply, reply_with_turns, warm_up_reply
@@ -24,7 +24,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Set up one conversation entity for each agent."""
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+    for subentry in entry.runtime_data.subentries:
         async_add_entities(
             [OllamaWarmConversation(entry.runtime_data, subentry)],
             config_subentry_id=subentry.subentry_id,

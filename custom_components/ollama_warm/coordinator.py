@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import override
 
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryAuthFailed
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
@@ -41,10 +41,15 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
         self.server = server
         self.store = store
         self.agents: dict[str, Agent] = {}
-        """The agents of this server, by subentry id."""
+        """The agents of this server that are not disabled, by subentry id."""
         self.warm_ups: dict[str, WarmUp] = {}
         """The agents' warm-ups, by subentry id."""
         self.warmth = Warmth(hass, server, self.warm_ups)
+
+    @property
+    def subentries(self) -> list[ConfigSubentry]:
+        """Return the subentries of the agents that are set up: those that no one disabled."""
+        return [self.config_entry.subentries[subentry_id] for subentry_id in self.agents]
 
     @override
     async def _async_update_data(self) -> ServerState:

@@ -17,6 +17,7 @@ from homeassistant.helpers.issue_registry import IssueSeverity
 
 from .const import CORE_DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmCoordinator
+from .disabled import async_is_disabled
 from .moving import are_kept, moving_key, moving_parts, unreadable_at
 from .options import AgentOptions
 from .ping import version_numbers
@@ -107,7 +108,9 @@ def async_core_issues(hass: HomeAssistant) -> Issues:
 def async_core_agents(hass: HomeAssistant) -> Iterator[ConfigSubentry]:
     """Yield the agents of Home Assistant's own Ollama integration."""
     for entry in hass.config_entries.async_entries(CORE_DOMAIN, include_disabled=False):
-        yield from entry.get_subentries_of_type("conversation")
+        for subentry in entry.get_subentries_of_type("conversation"):
+            if not async_is_disabled(hass, subentry.subentry_id, CORE_DOMAIN):
+                yield subentry
 
 
 def _no_counts(coordinator: OllamaWarmCoordinator) -> Issues:

@@ -29,7 +29,6 @@ from homeassistant.helpers.event import async_track_point_in_utc_time
 from homeassistant.helpers.typing import StateType
 from homeassistant.util import dt as dt_util
 
-from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity, ServerEntity
 from .server import ServerState
@@ -192,7 +191,7 @@ async def async_setup_entry(
     """Set up the sensors of a server and of each of its agents."""
     coordinator = entry.runtime_data
     async_add_entities(ServerSensor(coordinator, description) for description in SERVER_SENSORS)
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
+    for subentry in coordinator.subentries:
         async_add_entities(
             [
                 *(AgentSensor(coordinator, subentry, description) for description in AGENT_SENSORS),

@@ -122,7 +122,7 @@ def _targets(call: ServiceCall) -> list[KnownAgent]:
         along = {
             entity_id
             for entity_id in chosen.indirectly_referenced
-            if async_is_agent(call.hass, entity_id)
+            if async_is_agent(call.hass, entity_id, enabled=True)
         }
         agents = [
             async_find_agent(call.hass, entity_id)

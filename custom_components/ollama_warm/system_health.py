@@ -11,6 +11,7 @@ from homeassistant.loader import async_get_integration
 
 from .binary_sensor import WARM
 from .const import DOMAIN, SUBENTRY_CONVERSATION
+from .disabled import async_is_disabled
 
 
 @callback
@@ -34,6 +35,7 @@ async def system_health_info(hass: HomeAssistant) -> dict[str, Any]:
         subentry.subentry_id
         for entry in entries
         for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
+        if not async_is_disabled(hass, subentry.subentry_id)
     ]
     warm = sum(_is_warm(hass, agent) for agent in agents)
     integration = await async_get_integration(hass, DOMAIN)

@@ -13,6 +13,7 @@ from homeassistant.const import CONF_MODEL, CONF_URL
 from homeassistant.core import HomeAssistant, callback
 
 from .const import CONF_NUM_CTX, CORE_DOMAIN, CORE_NUM_CTX, DEFAULT_NUM_CTX, DOMAIN, WINDOW_SHARE
+from .disabled import async_is_disabled
 from .server import full_name
 
 # Half as much again from one to the next, as each takes memory of the GPU.
@@ -39,7 +40,9 @@ def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[Client]
             if not _is_at(entry, url):
                 continue
             for subentry in entry.subentries.values():
-                if full_name(str(subentry.data.get(CONF_MODEL, ""))) == full_name(model):
+                if full_name(str(subentry.data.get(CONF_MODEL, ""))) == full_name(
+                    model
+                ) and not async_is_disabled(hass, subentry.subentry_id, domain):
                     yield Client(
                         subentry_id=subentry.subentry_id,
                         name=subentry.title,
