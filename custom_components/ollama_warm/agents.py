@@ -1,8 +1,7 @@
-"""The agents of all servers by their entities, and what is told of their turns."""
+"""The agents of all servers by their entities."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import ConfigSubentry
@@ -14,7 +13,6 @@ from .agent import Agent
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .turn_log import LoggedTurn, async_turn_log
-from .turns import Reason, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +78,3 @@ def async_is_agent(hass: HomeAssistant, entity_id: str, *, enabled: bool = False
         and registered.domain == CONVERSATION_DOMAIN
         and not (enabled and registered.disabled)
     )
-
-
-def turn_told(turn: Turn, *, quote: bool) -> dict[str, Any]:
-    """Return a turn as the contract has it, without the quote of the system text if it is not due.
-
-    The prompt is for administrators; that something in it changed is for everybody.
-    """
-    told = turn.as_dict()
-    if not quote:
-        told["reason"] = None if turn.reason is Reason.NOTHING else turn.reason.value
-    return told
-
-
-def logged_turn_told(logged: LoggedTurn, *, quote: bool) -> dict[str, Any]:
-    """Return a turn, when it ended, and who caused it."""
-    return {
-        "ended": logged.ended.isoformat(),
-        "occasion": logged.occasion.value,
-        **turn_told(logged.turn, quote=quote),
-    }

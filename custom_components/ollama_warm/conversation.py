@@ -12,7 +12,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .const import DOMAIN, WARM_UP_PREFIX
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
-from .replies import async_error_reply, reply_with_turns, warm_up_reply
+from .replies import async_add_turns, async_error_reply, empty_reply
 
 # Turns of different conversations may run at once; the model server queues them.
 PARALLEL_UPDATES = 0
@@ -75,11 +75,12 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         if not (user_input.conversation_id or "").startswith(WARM_UP_PREFIX):
             return await super().async_process(user_input)
         try:
-            return warm_up_reply(user_input, await self.warm_up.async_ask(user_input))
+            turns = await self.warm_up.async_ask(user_input)
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except HomeAssistantError as err:
             return await async_error_reply(self.hass, user_input, err, user_input.conversation_id)
+        return await async_add_turns(self.hass, user_input, empty_reply(user_input), turns)
 
     @override
     async def _async_handle_message(
@@ -92,6 +93,5 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
             return err.as_conversation_result()
         except HomeAssistantError as err:
             return await async_error_reply(self.hass, user_input, err, chat_log.conversation_id)
-        return reply_with_turns(
-            conversation.async_get_result_from_chat_log(user_input, chat_log), turns
-        )
+        result = conversation.async_get_result_from_chat_log(user_input, chat_log)
+        return await async_add_turns(self.hass, user_input, result, turns)

@@ -1,7 +1,6 @@
 """Replies of an agent: with the counts of its turns, or with what went wrong, in words."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from homeassistant.components.conversation import ConversationInput, ConversationResult
 from homeassistant.core import HomeAssistant
@@ -10,20 +9,28 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
 
 from .const import CONTRACT_VERSION, DOMAIN
+from .told import async_may_read_prompt, turn_told
 from .turns import Turn
 
 
-def reply_with_turns(result: ConversationResult, turns: Sequence[Turn]) -> ConversationResult:
+async def async_add_turns(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    result: ConversationResult,
+    turns: Sequence[Turn],
+) -> ConversationResult:
     """Add what the turns cost to a reply, as the contract with the warmer has it."""
     speech = result.response.speech.get("plain", {}).get("speech", "")
-    result.response.async_set_speech(speech, extra_data=_extra_data(turns))
+    quote = await async_may_read_prompt(hass, user_input.context)
+    told = [turn_told(turn, quote=quote) for turn in turns]
+    data = {DOMAIN: {"version": CONTRACT_VERSION, "turns": told}}
+    result.response.async_set_speech(speech, extra_data=data)
     return result
 
 
-def warm_up_reply(user_input: ConversationInput, turns: Sequence[Turn]) -> ConversationResult:
-    """Return the reply to a warm-up: nothing to say, but counts."""
+def empty_reply(user_input: ConversationInput) -> ConversationResult:
+    """Return the reply to a warm-up: nothing to say."""
     response = intent.IntentResponse(language=user_input.language)
-    response.async_set_speech("", extra_data=_extra_data(turns))
     return ConversationResult(response=response, conversation_id=user_input.conversation_id)
 
 
@@ -40,11 +47,6 @@ async def async_error_reply(
         await _async_sentence(hass, user_input.language, error),
     )
     return ConversationResult(response=response, conversation_id=conversation_id)
-
-
-def _extra_data(turns: Sequence[Turn]) -> dict[str, Any]:
-    """Return the turns as extra data of a reply."""
-    return {DOMAIN: {"version": CONTRACT_VERSION, "turns": [turn.as_dict() for turn in turns]}}
 
 
 async def _async_sentence(hass: HomeAssistant, language: str, error: HomeAssistantError) -> str:

@@ -18,17 +18,11 @@ from homeassistant.exceptions import ServiceValidationError, Unauthorized, Unkno
 from homeassistant.helpers import config_validation as cv, device_registry as dr, service, target
 from homeassistant.util.json import JsonObjectType
 
-from .agents import (
-    KnownAgent,
-    async_find_agent,
-    async_is_agent,
-    async_known_agents,
-    logged_turn_told,
-    turn_told,
-)
+from .agents import KnownAgent, async_find_agent, async_is_agent, async_known_agents
 from .const import DOMAIN
 from .contexts import APP
 from .explanation import async_explain, no_prompt
+from .told import logged_turn_told, turn_told
 from .turn_log import MOST_TURNS
 
 SERVICE_WARM = "warm"
@@ -85,7 +79,10 @@ async def _async_warm(call: ServiceCall) -> ServiceResponse:
 
 
 async def _async_explain(call: ServiceCall) -> ServiceResponse:
-    """Answer with the last turns of agents, and with their prompt as it is sent now."""
+    """Answer with the last turns of agents, and with their prompt as it is sent now.
+
+    Home Assistant lets only administrators do so, and the automations that they wrote.
+    """
     context = call.data.get(ATTR_DEVICE, APP)
     if context != APP and not dr.async_get(call.hass).async_get(context):
         raise ServiceValidationError(

@@ -4,7 +4,7 @@ A turn is one call of the model. Nothing here knows anybody's words: a turn keep
 verdict, and of the prompt at most a quote of the system text that changed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 import json
 from typing import Any
@@ -81,8 +81,8 @@ class Turn:
     total_s: float | None
     verdict: Verdict
     reason: Reason
-    detail: str = ""
-    """What changed: a quote of the system text, or the name of a tool."""
+    detail: str = field(default="", repr=False)
+    """What changed: a quote of the system text, or the name of a tool. For administrators."""
     node: str | None = None
     first_token_s: float | None = None
     """From sending the question to the first word of the answer, None for a warm-up."""
@@ -95,7 +95,10 @@ class Turn:
         return self.prompt_tokens - self.cached_tokens
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the turn as the contract with the warmer has it."""
+        """Return the turn as the contract with the warmer has it.
+
+        Of the reason only its kind: the detail quotes the prompt, and `told.py` knows for whom.
+        """
         return {
             "prompt_tokens": self.prompt_tokens,
             "cached_tokens": self.cached_tokens,
@@ -104,15 +107,9 @@ class Turn:
             "load_s": self.load_s,
             "total_s": self.total_s,
             "verdict": self.verdict.value,
-            "reason": self.sentence(),
+            "reason": None if self.reason is Reason.NOTHING else self.reason.value,
             "node": self.node,
         }
-
-    def sentence(self) -> str | None:
-        """Return the kind of the reason and what it names, None when nothing is to explain."""
-        if self.reason is Reason.NOTHING:
-            return None
-        return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
 
 
 def judge(counts: Counts, wire: Wire, last: Wire | None, *, other_options: bool = False) -> Turn:

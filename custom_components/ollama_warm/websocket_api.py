@@ -16,9 +16,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
-from .agents import KnownAgent, async_find_agent, async_known_agents, logged_turn_told
+from .agents import KnownAgent, async_find_agent, async_known_agents
 from .const import CONTRACT_VERSION
 from .prefix import segments
+from .told import logged_turn_told, may_read_prompt
 from .turn_log import MOST_TURNS
 
 _USUAL_TURNS = 50
@@ -45,13 +46,13 @@ def async_setup_websocket_api(hass: HomeAssistant) -> None:
 def ws_turns(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send the last turns of each agent, the oldest first."""
     wanted = msg.get("entity_id")
+    quote = may_read_prompt(connection.user)
     agents = [
         {
             "entity_id": known.entity_id,
             "name": known.subentry.title,
             "turns": [
-                logged_turn_told(logged, quote=connection.user.is_admin)
-                for logged in known.last_turns(msg["limit"])
+                logged_turn_told(logged, quote=quote) for logged in known.last_turns(msg["limit"])
             ],
         }
         for known in _readable(hass, connection)

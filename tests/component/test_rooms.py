@@ -211,15 +211,17 @@ async def test_a_person_with_a_name(house: House, ollama: Ollama) -> None:
 
 async def test_why_the_prompt_changed(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """The words that changed are named: a device that is gone, or a tool that joined."""
+    owner = MockUser(name="Ada", is_owner=True)
+    owner.add_to_hass(house.hass)
     await house.ask("hello", "kitchen")
     house.expose("light.bedside", exposed=False)
-    (turn,) = turns(await house.ask("hello", "kitchen"))
+    (turn,) = turns(await house.ask("hello", "kitchen", context=Context(user_id=owner.id)))
     assert turn["verdict"] == "prompt_changed"
     assert turn["reason"].startswith("segment_changed: - names: Bedside")
     party = {"party": {"description": "Lets everything shine", "sequence": []}}
     assert await async_setup_component(house.hass, "script", {"script": party})
     house.expose("script.party")
-    (turn,) = turns(await house.ask("hello", "kitchen"))
+    (turn,) = turns(await house.ask("hello", "kitchen", context=Context(user_id=owner.id)))
     assert (turn["verdict"], turn["reason"]) == ("prompt_changed", "tool_changed: script__party")
 
 

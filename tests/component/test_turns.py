@@ -194,7 +194,9 @@ def test_the_contract() -> None:
         "reason": "no_count",
         "node": "green",
     }
-    assert judge(counts(0), WIRE, OTHER_TOOL).as_dict()["reason"] == "tool_changed: script__party"
+    changed = judge(counts(0), WIRE, OTHER_TOOL)
+    assert (changed.as_dict()["reason"], changed.detail) == ("tool_changed", "script__party")
+    assert "script__party" not in repr(changed)
     assert judge(re_read(20), WIRE, LAST).as_dict()["reason"] is None
 
 
@@ -227,4 +229,4 @@ def test_unknown_is_never_warm(
         assert last is LAST
         assert turn.re_read_tokens is not None
         assert turn.re_read_tokens <= FEW_TOKENS + 10
-    assert (turn.sentence() is None) == (turn.verdict is Verdict.WARM)
+    assert (turn.as_dict()["reason"] is None) == (turn.verdict is Verdict.WARM)

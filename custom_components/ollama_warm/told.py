@@ -1,0 +1,44 @@
+"""What is told of turns: counts to everybody, words of the prompt to administrators only."""
+
+from typing import Any
+
+from homeassistant.auth.models import User
+from homeassistant.core import Context, HomeAssistant
+
+from .turn_log import LoggedTurn
+from .turns import Turn
+
+
+def may_read_prompt(user: User | None) -> bool:
+    """Return whether somebody may read the prompt, or a quote of it: only an administrator may.
+
+    Nobody is known where a voice satellite or an automation asks.
+    """
+    return user is not None and user.is_active and user.is_admin
+
+
+async def async_may_read_prompt(hass: HomeAssistant, context: Context) -> bool:
+    """Return whether the person of a context may read the prompt."""
+    if context.user_id is None:
+        return False
+    return may_read_prompt(await hass.auth.async_get_user(context.user_id))
+
+
+def turn_told(turn: Turn, *, quote: bool) -> dict[str, Any]:
+    """Return a turn as the contract has it; with what changed in the prompt, if that is due.
+
+    That something changed is for everybody.
+    """
+    told = turn.as_dict()
+    if quote and turn.detail:
+        told["reason"] = f"{turn.reason.value}: {turn.detail}"
+    return told
+
+
+def logged_turn_told(logged: LoggedTurn, *, quote: bool) -> dict[str, Any]:
+    """Return a turn, when it ended, and who caused it."""
+    return {
+        "ended": logged.ended.isoformat(),
+        "occasion": logged.occasion.value,
+        **turn_told(logged.turn, quote=quote),
+    }
