@@ -1,4 +1,10 @@
-"""Segments: splitting loses nothing, and the common part is the longest."""
+"""Segments: splitting loses nothing, and the common part is the longest that work allows."""
+
+from collections.abc import Callable, Sequence
+import random
+import sys
+from types import CodeType
+from typing import Any
 
 from hypothesis import given, strategies as st
 import pytest
@@ -6,7 +12,9 @@ import pytest
 from custom_components.ollama_warm.prefix import segments
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "- x", "  y", "\tz", "  ", "c 1"]), max_size=12)
-WORDS = st.lists(st.sampled_from("abcd"), max_size=9)
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+NUMBERS = st.lists(st.integers(0, 40).map(str), max_size=30)
+UNIQUE = st.lists(st.integers(0, 40).map(str), max_size=40, unique=True)
 
 
 def test_an_entity_is_one_segment() -> None:
@@ -52,10 +60,124 @@ def _length_of_longest(first: list[str], second: list[str]) -> int:
     return row[-1]
 
 
-@given(WORDS, WORDS)
-def test_common_is_a_longest_common_subsequence(first: list[str], second: list[str]) -> None:
+@given(st.one_of(st.tuples(WORDS, WORDS), st.tuples(UNIQUE, UNIQUE), st.tuples(NUMBERS, NUMBERS)))
+def test_common_is_a_longest_common_subsequence(both: tuple[list[str], list[str]]) -> None:
     """It is contained in both, and none is longer."""
+    first, second = both
     result = segments.common(first, second)
     assert segments.places(result, first) is not None
     assert segments.places(result, second) is not None
     assert len(result) == _length_of_longest(first, second)
+
+
+@given(st.data(), st.sampled_from([("",), ("", "- names: Lamp"), ()]))
+def test_anchors_find_the_longest_in_a_list_with_equal_lines(
+    data: st.DataObject, filler: tuple[str, ...]
+) -> None:
+    """Where too many pairs are equal, as much is kept as stayed, items and what is behind them."""
+    kept = data.draw(st.lists(st.sampled_from(["stays", "goes", "comes"]), max_size=30))
+    first = [s for n, w in enumerate(kept) if w != "comes" for s in (f"- {n}", *filler)]
+    second = [s for n, w in enumerate(kept) if w != "goes" for s in (f"- {n}", *filler)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "_MOST_PAIRS", 0)
+        result = segments.common(first, second)
+    assert segments.places(result, first) is not None
+    assert segments.places(result, second) is not None
+    assert len(result) >= kept.count("stays") * (1 + len(filler))
+    if not filler:
+        assert len(result) == _length_of_longest(first, second)
+
+
+@given(st.one_of(st.tuples(WORDS, WORDS), st.tuples(NUMBERS, NUMBERS)), st.integers(0, 1))
+def test_common_without_time_to_look_is_a_common_subsequence(
+    both: tuple[list[str], list[str]], levels: int
+) -> None:
+    """Whatever limit is met, the result is contained in both, and never empty without need."""
+    first, second = both
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "_MOST_PAIRS", 0)
+        patch.setattr(segments, "_MOST_LEVELS", levels)
+        result = segments.common(first, second)
+    assert segments.places(result, first) is not None
+    assert segments.places(result, second) is not None
+    assert bool(result) == bool(set(first) & set(second))
+
+
+def _loop(count: int, *, of: int, new: bool = False) -> list[str]:
+    """Return what a template's loop leaves: items with `of` equal lines behind each."""
+    return [s for n in range(count) for s in (f"- {n}{'b' * new}", *[""] * of)]
+
+
+def _dice(seed: int) -> random.Random:
+    """Return dice that fall the same each time."""
+    return random.Random(seed)  # noqa: S311 - no secret
+
+
+def _any(names: int) -> Callable[[int], tuple[list[str], list[str]]]:
+    """Return a maker of two lists of `names` different names in no order."""
+
+    def made(count: int) -> tuple[list[str], list[str]]:
+        pick = _dice(count).choice
+        words = [f"- names: Lamp {n}" for n in range(names)]
+        return [pick(words) for _ in range(count)], [pick(words) for _ in range(count)]
+
+    return made
+
+
+HARD: dict[str, Callable[[int], tuple[list[str], list[str]]]] = {
+    "blank lines of a loop, all items new": lambda n: (_loop(n, of=1), _loop(n, of=1, new=True)),
+    "blank lines of a loop, half gone": lambda n: (_loop(n, of=2), _loop(n, of=2)[: n // 2]),
+    "blank lines, one more at each end": lambda n: (["a", *[""] * n, "b"], ["c", *[""] * n, "d"]),
+    "one name": lambda n: (["a", *["- names: Lamp"] * n], [*["- names: Lamp"] * (n - 9), "b"]),
+    "two names": _any(2),
+    "many names": _any(97),
+    "two of each": lambda n: (
+        [str(i // 2) for i in range(n)],
+        [str(i // 2) for i in range(n)][::-1],
+    ),
+    "unique, in no order": lambda n: (_loop(n, of=0), _dice(n).sample(_loop(n, of=0), n)),
+    "unique, turned around": lambda n: (_loop(n, of=0), _loop(n, of=0)[::-1]),
+    "anchors within anchors": lambda n: (
+        [s for i in range(n // 4) for s in (f"- {i}", "x", f"y{i % 50}", "x")],
+        [s for i in range(n // 4) for s in (f"- {i}", f"y{(i + 1) % 50}", "x", "x")],
+    ),
+}
+
+
+def _steps(call: Callable[[Sequence[str], Sequence[str]], object], *lists: Sequence[str]) -> int:
+    """Return how many lines of the module run in a call."""
+    steps = 0
+
+    def on_line(code: CodeType, _: int) -> Any:  # noqa: ANN401 - a constant or None
+        nonlocal steps
+        if code.co_filename != segments.__file__:
+            return sys.monitoring.DISABLE
+        steps += 1
+        return None
+
+    tool = next(number for number in range(6) if sys.monitoring.get_tool(number) is None)
+    sys.monitoring.use_tool_id(tool, "steps")
+    sys.monitoring.register_callback(tool, sys.monitoring.events.LINE, on_line)
+    sys.monitoring.set_events(tool, sys.monitoring.events.LINE)
+    try:
+        call(*lists)
+    finally:
+        sys.monitoring.set_events(tool, 0)
+        sys.monitoring.register_callback(tool, sys.monitoring.events.LINE, None)
+        sys.monitoring.free_tool_id(tool)
+    return steps
+
+
+@pytest.mark.parametrize("shape", HARD)
+def test_the_work_for_a_common_part_grows_with_the_house_only(shape: str) -> None:
+    """Four times as many segments take about four times as many steps, however equal they are."""
+    small, large = (_steps(segments.common, *HARD[shape](count)) for count in (1000, 4000))
+    assert large < 6 * small
+    assert large < 150 * 4000
+
+
+@pytest.mark.parametrize("shape", HARD)
+def test_places_are_found_in_one_pass(shape: str) -> None:
+    """What runs with every question looks at each segment once."""
+    first, second = HARD[shape](1000)
+    assert _steps(segments.places, first, second) < 10 * (len(first) + len(second))

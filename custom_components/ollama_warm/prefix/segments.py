@@ -6,10 +6,17 @@ the middle or the end without a byte of the others changing.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 _ITEM = "- "
 _CONTINUATION = ("  ", "\t")
+# So many pairs of equal segments, for each segment, may be looked at to find the longest.
+_MOST_PAIRS = 16
+# So often the space between two anchors may have anchors of its own.
+_MOST_LEVELS = 4
+# So many segments a segment that is repeated may have moved by.
+_REACH = 32
 
 
 def split(text: str) -> list[str]:
@@ -53,11 +60,17 @@ def places(part: Sequence[str], whole: Sequence[str]) -> list[int] | None:
 
 
 def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Return a longest common subsequence of two lists of segments.
+    """Return a common subsequence of two lists of segments, in about linear time.
 
-    Nearly all segments of a prompt are unique, so the method of Hunt and Szymanski, which looks
-    at matching pairs only, is close to linear here.
+    It is a longest one where segments are unique, where one list is short, and where few are
+    repeated. Otherwise segments that are unique in both are anchors, and what stands between two
+    anchors is compared for itself.
     """
+    return _common(first, second, _MOST_LEVELS)
+
+
+def _common(first: Sequence[str], second: Sequence[str], levels: int) -> list[str]:
+    """Return a common subsequence: the same start, the same end, and what lies between."""
     start = 0
     end = min(len(first), len(second))
     while start < end and first[start] == second[start]:
@@ -65,12 +78,38 @@ def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     back = 0
     while back < end - start and first[-1 - back] == second[-1 - back]:
         back += 1
-    middle = _longest(first[start : len(first) - back], second[start : len(second) - back])
+    if start + back == end:
+        return [*first[:start], *first[len(first) - back :]]
+    middle = _between(first[start : len(first) - back], second[start : len(second) - back], levels)
     return [*first[:start], *middle, *first[len(first) - back :]]
 
 
+def _between(first: Sequence[str], second: Sequence[str], levels: int) -> list[str]:
+    """Return a common subsequence of two lists that share no start and no end."""
+    mine, theirs = Counter(first), Counter(second)
+    pairs = sum(count * theirs[segment] for segment, count in mine.items())
+    if pairs <= _MOST_PAIRS * (len(first) + len(second)):
+        return _longest(first, second)
+    unique = {segment for segment, count in mine.items() if count == theirs[segment] == 1}
+    if not unique or not levels:
+        return _nearest(first, second)
+    anchors = _longest([s for s in first if s in unique], [s for s in second if s in unique])
+    result: list[str] = []
+    here = there = 0
+    for anchor in anchors:
+        # Each stands once in either list, so no index is searched through twice.
+        end, other_end = first.index(anchor, here), second.index(anchor, there)
+        result += _common(first[here:end], second[there:other_end], levels - 1)
+        result.append(anchor)
+        here, there = end + 1, other_end + 1
+    return result + _common(first[here:], second[there:], levels - 1)
+
+
 def _longest(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Return a longest common subsequence of two lists that share no start and no end."""
+    """Return a longest common subsequence, by the method of Hunt and Szymanski.
+
+    It looks at pairs of equal segments only, at each of them once.
+    """
     where: dict[str, list[int]] = {}
     for index in range(len(second) - 1, -1, -1):
         where.setdefault(second[index], []).append(index)
@@ -93,3 +132,21 @@ def _longest(first: Sequence[str], second: Sequence[str]) -> list[str]:
         result.append(node[0])
         node = node[1]
     return result[::-1]
+
+
+def _nearest(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Return a common subsequence that takes the next equal segment, unless it is far away."""
+    where: dict[str, list[int]] = {}
+    for index, segment in enumerate(second):
+        where.setdefault(segment, []).append(index)
+    result: list[str] = []
+    at = 0
+    for number, segment in enumerate(first):
+        places_of = where.get(segment, ())
+        found = bisect_left(places_of, at)
+        # No further than the rest of `second` is longer, or one segment would cost all behind it.
+        longer = max(0, (len(second) - at) - (len(first) - number))
+        if found < len(places_of) and places_of[found] - at <= longer + _REACH:
+            result.append(segment)
+            at = places_of[found] + 1
+    return result
