@@ -217,6 +217,15 @@ def test_not_text(tmp_path: Path) -> None:
     assert mistake(tmp_path, b"\xff\xfe\x00") == "is not text in UTF-8: save it as UTF-8"
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_as_the_editor_of_windows_writes_it(tmp_path: Path, encoding: str, ends: str) -> None:
+    """A mark of byte order at the top and line ends of two characters are no mistakes."""
+    plain = load_config(write(tmp_path, GOOD))
+
+    assert load_config(write(tmp_path, GOOD.replace("\n", ends).encode(encoding))) == plain
+
+
 def test_missing_file(tmp_path: Path) -> None:
     """A file that is not there ends the command with exit code 2."""
     path = tmp_path / "none.toml"

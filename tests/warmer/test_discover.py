@@ -544,7 +544,7 @@ async def test_token_file_and_refused_token(
 ) -> None:
     """The token is found as `warm` finds it, and a wrong one has its exit code."""
     secret = tmp_path / "token"
-    secret.write_text("another-token")
+    secret.write_text("another.token.of-nobody")
     secret.chmod(stat.S_IRUSR)
 
     result = await discover(house.url, "--token-file", str(secret))

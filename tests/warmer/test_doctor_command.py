@@ -152,7 +152,7 @@ async def test_the_agent_uses_another_server(doctor: Doctor, server: Server) -> 
 
 async def test_nobody_is_asked_by_a_token_that_is_refused(doctor: Doctor, house: House) -> None:
     """The measurement is a problem of its own, not unknown."""
-    result = await doctor("--measure", token="another.token")
+    result = await doctor("--measure", token="another.token.of-nobody")
     assert result.exit_code == 1
     assert "nobody could be asked: Home Assistant did not let us in" in result.stdout
     assert house.questions == []

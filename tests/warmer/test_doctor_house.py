@@ -184,7 +184,7 @@ async def test_what_is_not_told_is_unknown(house: House, look: Look) -> None:
 
 async def test_a_wrong_token(look: Look) -> None:
     """The way in is a problem, and nothing else is said."""
-    findings = await look(token="another.token")
+    findings = await look(token="another.token.of-nobody")
     assert wrong(findings) == {"home_assistant": Level.PROBLEM}
     assert str(findings["home_assistant"].advice).startswith("It may be wrong, expired or deleted")
 

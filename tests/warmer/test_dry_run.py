@@ -85,7 +85,7 @@ async def test_what_cannot_be_checked(house: House, run: Run) -> None:
 
 async def test_refused_token(house: House, run: Run) -> None:
     """Errors are those of a round."""
-    result = await run(house.url, "--dry-run", token="another-token")
+    result = await run(house.url, "--dry-run", token="another.token.of-nobody")
 
     assert result.exit_code == 4
     assert result.stdout == ""

@@ -5,16 +5,20 @@ from collections.abc import Callable, Iterator
 import functools
 import os
 from pathlib import Path
+import pty
+import select
 import shutil
 import stat
 import subprocess
 import sys
 import sysconfig
+import termios
 
 import pytest
 
 from ollama_warmer.config import load_config
 from tests.warmer.house import TOKEN as HOUSE_TOKEN, House
+from tests.warmer.test_credentials import WRAPPED
 from tests.warmer.test_discover import Lived
 
 ROOT = Path(__file__).parents[2]
@@ -204,7 +208,7 @@ def test_an_upgrade_keeps_configuration_and_token(machine: Path, script: Script)
     """They stay as they are, though another token and an address are offered."""
     file = configure(machine)
     install(script)
-    said = install(script, "--discover", "http://127.0.0.1:1", token="another")
+    said = install(script, "--discover", "http://127.0.0.1:1", token="another.token.of-nobody")
 
     assert file.read_text() == CONFIG
     assert (machine / ETC / "home.token").read_text() == f"{TOKEN}\n"
@@ -226,19 +230,73 @@ async def test_discover_writes_the_configuration(machine: Path, house: House) ->
 def test_a_new_token_takes_the_old_ones_place(machine: Path, script: Script) -> None:
     """If it is asked for; a line end of Windows is no part of it."""
     install(script)
-    (machine / "token").write_bytes(b"newer.token\r\n")
+    (machine / "token").write_bytes(b"a.newer.token\r\n")
     install(script, "--token-file", machine / "token")
 
-    assert (machine / ETC / "home.token").read_text() == "newer.token\n"
+    assert (machine / ETC / "home.token").read_text() == "a.newer.token\n"
 
 
-@pytest.mark.parametrize("token", ["", "\n", "two words", "a\tb"])
+@pytest.mark.parametrize(
+    "token", ["", "\n", "two words", "a\tb", *(it for it, _ in WRAPPED.values())]
+)
 def test_what_is_no_token(machine: Path, script: Script, token: str) -> None:
-    """Nothing is written, and the script says where tokens come from."""
+    """Nothing is written or shown, and the script says where tokens come from."""
     said = script("install-warmer", "--offline", token=token, code=1).stderr
 
     assert "Long-lived access tokens" in said
     assert list((machine / ETC).iterdir()) == []
+
+
+def test_what_is_no_token_in_a_file(machine: Path, script: Script, tmp_path: Path) -> None:
+    """It is looked at in the same way, whatever a shell would make of its bytes."""
+    offered = tmp_path / "offered"
+    for content in (f'"{TOKEN}"', f"HA_TOKEN={TOKEN}", f"{TOKEN}\nmore", "\0".join(TOKEN)):
+        offered.write_text(content)
+        said = script("install-warmer", "--offline", "--token-file", offered, code=1).stderr
+
+        assert f"something else than a token in the token file {offered}: " in said
+    assert list((machine / ETC).iterdir()) == []
+
+
+@pytest.mark.parametrize(("pasted", "is_kept"), [(TOKEN, True), (f'"{TOKEN}"', False)])
+def test_a_token_is_asked_for_on_a_terminal(machine: Path, pasted: str, is_kept: bool) -> None:  # noqa: FBT001 - a column of a table
+    """What is pasted is not shown, and looked at before it is kept."""
+    ours, its = pty.openpty()
+    try:
+        process = subprocess.Popen(
+            [ROOT / "script/install-warmer", "--destdir", machine, "--offline"],
+            stdin=its,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        assert process.stdout is not None
+        said = b""
+        while b"Paste a long-lived access token" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        # Not before: the terminal would still show what is typed.
+        while termios.tcgetattr(its)[3] & termios.ECHO:
+            pass
+        os.write(ours, f"{pasted}\n".encode())
+        said += process.communicate()[0]
+        shown = os.read(ours, 65536) if select.select([ours], [], [], 0)[0] else b""
+    finally:
+        os.close(ours)
+        os.close(its)
+
+    assert TOKEN.encode() not in said + shown
+    assert (process.returncode == 0) is is_kept
+    assert (machine / ETC / "home.token").exists() is is_kept
+
+
+def test_what_nobody_sees_is_not_kept(machine: Path, script: Script, tmp_path: Path) -> None:
+    """A file of Windows' editor becomes a token that every program can read."""
+    offered = tmp_path / "offered"
+    offered.write_bytes(f"{TOKEN}\r\n".encode("utf-16"))
+    install(script, "--token-file", offered)
+
+    assert (machine / ETC / "home.token").read_text() == f"{TOKEN}\n"
 
 
 def test_units_name_what_is_there(machine: Path, script: Script) -> None:

@@ -62,6 +62,8 @@ def test_a_file_is_led_by_its_tag(tmp_path: Path) -> None:
     assert source.prompt("delta") == "Session tag: delta.\n\nYou are a house.\r\n"
     assert source.variant == "cardprompt"
     assert source.assets == {"prompt.txt": digest("You are a house.\r\n")}
+    file.write_bytes("You are a house.\r\n".encode("utf-8-sig"))
+    assert from_file(file) == source
 
 
 def test_empty_answer_has_its_digest() -> None:

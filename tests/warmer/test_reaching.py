@@ -152,7 +152,7 @@ async def test_proxies_are_for_the_internet(
 
 async def test_token_is_refused(house: House, run: Run) -> None:
     """A wrong or expired token: exit code 4, how to get another, no second try."""
-    result = await run(house.url, token="an-old-token")
+    result = await run(house.url, token="an.old.token")
 
     assert result.exit_code == 4
     assert result.stderr == (

@@ -15,6 +15,7 @@ from ollama_warmer.daemon.settings import DEFAULT as DEFAULT_RUN, RunConfig
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.questions import PLACEHOLDER, default_questions
 from ollama_warmer.words import listing
+from ollama_warmer.written import decoded
 
 START_TIMEOUT = 300.0
 # A large model that is loaded from a slow disk and reads 10,000 tokens on a processor takes more
@@ -192,7 +193,7 @@ def load_config(path: Path) -> Config:
             each mistake, with the file, the key and what is wrong.
     """
     try:
-        raw = tomllib.loads(path.read_bytes().decode())
+        raw = tomllib.loads(decoded(path.read_bytes()))
     except OSError as err:
         raise ConfigError(
             f"{path}: cannot be read: {err.strerror}. Name the configuration file with --config"

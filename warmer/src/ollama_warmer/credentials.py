@@ -7,6 +7,8 @@ from pathlib import Path
 import stat
 
 from ollama_warmer.errors import TokenError
+from ollama_warmer.token_text import WHERE, clean
+from ollama_warmer.written import decoded
 
 CREDENTIAL = "ha-token"
 _OTHERS = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
@@ -35,7 +37,7 @@ def load_token(token_file: Path | None, environ: Mapping[str, str]) -> Token:
         environ: The environment of the process.
 
     Raises:
-        TokenError: There is none, it cannot be read, others can read it, or it is no token.
+        TokenError: There is none, it cannot be read, others can read it, or it can be no token.
     """
     credentials = environ.get("CREDENTIALS_DIRECTORY")
     if token_file is not None:
@@ -43,11 +45,10 @@ def load_token(token_file: Path | None, environ: Mapping[str, str]) -> Token:
     if credentials and (loaded := Path(credentials, CREDENTIAL)).exists():
         return _from_file(loaded, credentials)
     if secret := environ.get("HA_TOKEN"):
-        return _checked(secret, "the variable HA_TOKEN")
+        return Token(clean(secret, "the variable HA_TOKEN"))
     raise TokenError(
         "No token for Home Assistant: give --token-file FILE, systemd's credential "
-        f"{CREDENTIAL}, or the variable HA_TOKEN. Make one in Home Assistant under your profile, "
-        "Security, Long-lived access tokens"
+        f"{CREDENTIAL}, or the variable HA_TOKEN. Make one {WHERE}"
     )
 
 
@@ -67,7 +68,7 @@ def _from_file(path: Path, credentials: str | None) -> Token:
             f"The token file {path} is open to other users of this machine: close it with "
             f"chmod 600 {path}"
         )
-    return _checked(content.decode("utf-8", "replace"), f"the token file {path}")
+    return Token(clean(decoded(content, "replace"), f"the token file {path}"))
 
 
 def _is_credential(path: Path, credentials: str | None) -> bool:
@@ -76,17 +77,3 @@ def _is_credential(path: Path, credentials: str | None) -> bool:
     It opens credentials to the service by an access control list, which looks like a group right.
     """
     return bool(credentials) and path.resolve().is_relative_to(Path(str(credentials)).resolve())
-
-
-def _checked(content: str, place: str) -> Token:
-    secret = content.strip()
-    if not secret:
-        raise TokenError(
-            f"There is nothing in {place}: put a long-lived access token of Home Assistant there"
-        )
-    if not secret.isascii() or not secret.isprintable() or " " in secret:
-        raise TokenError(
-            f"There is something else than a token in {place}: it has to hold one long-lived "
-            "access token of Home Assistant and nothing more"
-        )
-    return Token(secret)

@@ -164,7 +164,7 @@ def from_file(path: Path) -> Prompt:
         ConfigError: The file cannot be read, is not text, or is empty.
     """
     try:
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as err:
         raise ConfigError(
             f"{path}: cannot be read: {err.strerror}. Name the file with the system text with "

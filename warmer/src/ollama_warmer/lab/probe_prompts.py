@@ -78,7 +78,7 @@ def from_file(path: Path) -> SystemSource:
     """
     try:
         # Line ends as they are: a prompt is compared byte for byte.
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as err:
         raise ConfigError(
             f"{path}: cannot be read: {err.strerror}. Name a file with a system prompt with --file"
