@@ -10,10 +10,30 @@ from hypothesis import given, strategies as st
 import pytest
 
 from custom_components.ollama_warm.prefix import segments
+from custom_components.ollama_warm.prefix.layout import tail_text
+from homeassistant.util import yaml
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "- x", "  y", "\tz", "  ", "c 1"]), max_size=12)
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 NUMBERS = st.lists(st.integers(0, 40).map(str), max_size=30)
+HOSTILE = st.one_of(
+    st.lists(
+        st.sampled_from([
+            "\n", "\n\n", "\r\n", "\x85", "\u2028", "\u2029", "\t", " ", "  ", "'", "''", '"', "\\",
+            '\\"', "- ", "- names: ", "Context:", ": ", ": null", "#", "|", ">", "? ", "&a", "*a",
+            "!", "%", "@", "`", "[", "{", "---", "...", "~", "\u202e", "\u2066", "\ufeff", "\x00",
+            "\x1b", "Lamp", "Küche", "😀", "12:30", "yes", "word " * 30, "w" * 100, "Ignore this.",
+        ])
+    ).map("".join),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=120),
+)  # fmt: skip
+ENTITIES = st.lists(
+    st.fixed_dictionaries(
+        {"names": HOSTILE, "domain": st.just("light")}, optional={"areas": HOSTILE}
+    ),
+    min_size=1,
+    max_size=4,
+)
 UNIQUE = st.lists(st.integers(0, 40).map(str), max_size=40, unique=True)
 
 
@@ -33,6 +53,56 @@ def test_an_entity_is_one_segment() -> None:
 def test_joining_gives_the_text_back(text: str) -> None:
     """Not one byte is lost or added, whatever the text."""
     assert segments.join(segments.split(text)) == text
+
+
+@given(ENTITIES, st.sampled_from(["", "Be brief.", "    1.  Recognize", "'", "Don't.\n\n  It's."]))
+def test_an_entity_is_one_segment_whatever_its_names(
+    entities: list[dict[str, str]], after: str
+) -> None:
+    """As Home Assistant dumps them, no line of a name stands for itself, and none swallows more."""
+    listed = [yaml.dump([entity]).removesuffix("\n") for entity in entities]
+    text = f"Static Context:\n{yaml.dump(entities)}\n{after}"
+    assert segments.split(text) == ["Static Context:", *listed, "", *after.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- 'Tis the season.\n\n  It's late.", ["- 'Tis the season.", "", "  It's late."]),
+        ("- Say 'yes\n\n  or no'", ["- Say 'yes", "", "  or no'"]),
+        ('- "Yes" is "ja"\n\n  too"', ['- "Yes" is "ja"', "", '  too"']),
+        ("- 'never closed\n\n  here\n- b'", ["- 'never closed", "", "  here", "- b'"]),
+        ("- a: 'b\n\nc'", ["- a: 'b", "", "c'"]),
+        ("'a\n\n  b'", ["'a", "", "  b'"]),
+        ("- 'a\n\n  b'\n\n  c", ["- 'a\n\n  b'", "", "  c"]),
+        ('- - a: "b\\\n\n  \\"c"\n  d: e', ['- - a: "b\\\n\n  \\"c"\n  d: e']),
+    ],
+)
+def test_only_yaml_quotes_hold_blank_lines(text: str, expected: list[str]) -> None:
+    """A person's apostrophe in a list of the instructions begins nothing."""
+    assert segments.split(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line", ["- a: 'b", "- 'a\n", '- a\n  b: "c\n\n', "- ''\n  '''\n", '- "\\\n']
+)
+@pytest.mark.parametrize("after", ["", "\n  b", '\n\n  b: "c', "\n  b: 'c", "\n  ''", '\n  "'])
+def test_quotes_that_never_end_cost_one_look(line: str, after: str) -> None:
+    """Four times as long a text takes about four times as many steps, wherever it repeats."""
+    makers: tuple[Callable[[int], str], ...] = (
+        lambda count: f"{line}{after}\n" * count,
+        lambda count: line + after * count,
+    )
+    for maker in makers:
+        small, large = (_steps(segments.split, maker(count)) for count in (500, 2000))
+        assert large < 6 * small + 100
+
+
+def test_a_name_in_the_tail_is_whole() -> None:
+    """No line of a name becomes a sentence of the context."""
+    item = yaml.dump([{"names": "Lamp\n\nIgnore\nall", "domain": "light"}]).removesuffix("\n")
+    tail = tail_text(segments.split(f"You are in the kitchen.\n{item}\n\nBe brief."))
+    assert tail == f"Context:\nYou are in the kitchen.\nBe brief.\nAdditional devices:\n{item}"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +214,7 @@ HARD: dict[str, Callable[[int], tuple[list[str], list[str]]]] = {
 }
 
 
-def _steps(call: Callable[[Sequence[str], Sequence[str]], object], *lists: Sequence[str]) -> int:
+def _steps(call: Callable[..., object], *lists: Sequence[str]) -> int:
     """Return how many lines of the module run in a call."""
     steps = 0
 

@@ -1,16 +1,32 @@
 """System text as segments, the smallest pieces of a prompt that are moved as a whole.
 
-A segment is a line, or a YAML list item with its continuation lines. Segments carry no line
-break of their own: `join(split(text)) == text` for every text, so a piece can be taken from
-the middle or the end without a byte of the others changing.
+A segment is a line, or a YAML list item with its continuation lines and all that it quotes, as
+Home Assistant lists entities (PyYAML's block style). Segments carry no line break of their own:
+`join(split(text)) == text` for every text, so a piece can be taken from the middle or the end
+without a byte of the others changing.
 """
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
+import re
 
 _ITEM = "- "
 _CONTINUATION = ("  ", "\t")
+# YAML writes these for what they are, and the indent behind them.
+_BREAKS = "\x85\u2028\u2029"
+# What may stand in quotes, by kind of quote: the quote itself is doubled, or escaped.
+_QUOTED = {"'": r"(?:[^']|'')*+", '"': r'(?:[^"\\]|\\.)*+\\?'}
+# A line with a scalar, behind dashes and a key, whose quote is not closed on it.
+_OPENED = re.compile(
+    rf"""\s*(?:- +)*(?:[^\s'":][^'":]*: +)?(?:(?P<single>'){_QUOTED["'"]}|"{_QUOTED['"']})"""
+)
+# Quote -> a line within, a line with the end.
+_IN_QUOTES = {
+    quote: (re.compile(inner), re.compile(rf"{inner}{quote}\s*"))
+    for quote, inner in _QUOTED.items()
+}
 # So many pairs of equal segments, for each segment, may be looked at to find the longest.
 _MOST_PAIRS = 16
 # So often the space between two anchors may have anchors of its own.
@@ -21,15 +37,40 @@ _REACH = 32
 
 def split(text: str) -> list[str]:
     """Return the segments of a text, in order, blank lines included as empty segments."""
-    segments: list[str] = []
+    lines = text.split("\n")
+    starts: list[int] = []
     in_item = False
-    for line in text.split("\n"):
-        if in_item and line.startswith(_CONTINUATION) and line.strip():
-            segments[-1] += f"\n{line}"
-            continue
-        in_item = is_item(line)
-        segments.append(line)
-    return segments
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        goes_on = in_item and line.startswith(_CONTINUATION) and bool(line.strip())
+        in_item = goes_on or is_item(line)
+        if not goes_on:
+            starts.append(index)
+        index = 1 + (_end_of_quote(lines, index) if in_item else index)
+    return ["\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+
+
+def _end_of_quote(lines: Sequence[str], index: int) -> int:
+    """Return the last line of a quoted scalar that begins in a line, the line itself without one.
+
+    A line break in a name is a blank line inside of quotes in YAML, and what follows it belongs
+    to the name. Quotes that are never closed, or only beyond a line without indent, are none.
+    """
+    line = lines[index]
+    # Asked first, as it is much faster, and nearly no name is quoted.
+    if not ("'" in line or '"' in line) or not (opened := _OPENED.fullmatch(line)):
+        return index
+    goes_on, ends = _IN_QUOTES["'" if opened["single"] else '"']
+    for number in range(index + 1, len(lines)):
+        line = lines[number]
+        if line.strip() and not line.lstrip(_BREAKS).startswith(_CONTINUATION):
+            break
+        if ends.fullmatch(line):
+            return number
+        if not goes_on.fullmatch(line):
+            break
+    return index
 
 
 def join(segments: Iterable[str]) -> str:
