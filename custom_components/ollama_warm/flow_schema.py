@@ -49,8 +49,8 @@ from .const import (
     MIN_NUM_CTX,
 )
 from .core_import import CoreAgent
+from .ollama.facts import full_name
 from .prefix.lint import Finding, Severity, lint
-from .server import full_name
 from .tools.const import CONF_WEATHER_ENTITY
 
 CONF_AGENT: Final = "agent"

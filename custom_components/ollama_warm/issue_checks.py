@@ -19,14 +19,12 @@ from .const import CORE_DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmCoordinator
 from .disabled import async_is_disabled
 from .moving import are_kept, moving_key, moving_parts, unreadable_at
+from .ollama.facts import CACHED_COUNT, Version
 from .options import AgentOptions
-from .ping import version_numbers
 from .turn_log import async_turn_log
 from .turns import Reason, Turn
 from .windows import Client, async_clients, fits, next_size
 
-COUNTS_SINCE = (0, 33, 3)
-"""The first Ollama that says how many tokens were cached."""
 _ALL = 100
 _LAST_TURNS = 3
 _COLD_WARM_UPS = 3
@@ -115,8 +113,9 @@ def async_core_agents(hass: HomeAssistant) -> Iterator[ConfigSubentry]:
 
 def _no_counts(coordinator: OllamaWarmCoordinator) -> Issues:
     """Return whether a server is too old to say what it has cached."""
-    version = coordinator.server.state.version
-    if version_numbers(version) >= COUNTS_SINCE:
+    version = Version.read(coordinator.server.state.version)
+    # What is no release may have them or not: an update would be the wrong advice.
+    if version.numbers is None or version.since(*CACHED_COUNT):
         return {}
     entry = coordinator.config_entry
     turns = [
@@ -126,7 +125,9 @@ def _no_counts(coordinator: OllamaWarmCoordinator) -> Issues:
     ]
     if any(turn.cached_tokens is not None for turn in turns):
         return {}
-    issue = Issue(key="no_cached_counts", placeholders={"server": entry.title, "version": version})
+    issue = Issue(
+        key="no_cached_counts", placeholders={"server": entry.title, "version": version.text}
+    )
     return {issue_id(Kind.NO_COUNTS, entry.entry_id): issue if turns else None}
 
 

@@ -9,23 +9,27 @@ that ends with the prefix leaves a checkpoint right there.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-import re
 from typing import Any
 
 from .api import OllamaClient
+from .ollama.facts import (
+    RENDER_ONLY,
+    Memory,
+    PromptPath,
+    Runner,
+    Version,
+    memory_of,
+    path_of,
+    runner_of,
+)
 
 # 0 would be left out on Ollama's rendered path, and the model would talk on and on.
 ONE_TOKEN = {"num_predict": 1}
-# The first Ollama that knows `_debug_render_only`.
-_RENDERS_SINCE = (0, 11, 5)
 # Two tokens, three where a space is one of its own. llama.cpp's last checkpoint lies four
 # tokens before the end of a prompt, so it falls inside the prefix.
 _SUFFIX = "a b"
 # Two questions that differ from their first letter: what their prompts share is the prefix.
 _FIRST_WORDS, _OTHER_WORDS = "A", "0"
-_RECURRENT = re.compile(
-    r"qwen3(5|next)|nemotron_h|lfm2|granitehybrid|falcon-h1|jamba|mamba|rwkv|plamo2|kimi-linear"
-)
 
 
 class Way(StrEnum):
@@ -35,14 +39,6 @@ class Way(StrEnum):
     RAW = "raw"
     TWO_QUESTIONS = "two_questions"
     """MLX keeps its checkpoint only when a second conversation parts from the first."""
-
-
-class Memory(StrEnum):
-    """What a model can go back to: any token, or a checkpoint only."""
-
-    ATTENTION = "attention"
-    SLIDING = "sliding"
-    RECURRENT = "recurrent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +52,12 @@ class Chosen:
 async def async_choose(client: OllamaClient, body: Mapping[str, Any], version: str) -> Chosen:
     """Return the way that warms this model best on this server. Raises OllamaError."""
     shown = await client.show(body["model"])
-    mlx = _text(shown, "details", "format") == "safetensors"
-    renders = mlx or _ollama_renders(shown)
+    release = Version.read(version)
+    mlx = runner_of(shown, release) is Runner.MLX
     if (
-        renders
+        path_of(shown) is PromptPath.RENDERED
         and (mlx or memory_of(shown) is not Memory.ATTENTION)
-        and version_numbers(version) >= _RENDERS_SINCE
+        and release.since(*RENDER_ONLY)
         and await async_raw_prompt(client, body)
     ):
         return Chosen(Way.RAW, version)
@@ -94,37 +90,3 @@ def common_length(first: str, other: str) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if first[:middle] == other[:middle] else (low, middle - 1)
     return low
-
-
-def memory_of(shown: Mapping[str, Any]) -> Memory:
-    """Return how a model remembers, from the answer of `/api/show`."""
-    info = shown.get("model_info")
-    info = info if isinstance(info, dict) else {}
-    if _RECURRENT.match(str(info.get("general.architecture", ""))) or any(
-        ".ssm." in key for key in info
-    ):
-        return Memory.RECURRENT
-    if any(key.endswith(".attention.sliding_window") and info[key] for key in info):
-        return Memory.SLIDING
-    return Memory.ATTENTION
-
-
-def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version for comparing; those of a pre-release are its release's."""
-    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))
-
-
-def _ollama_renders(shown: Mapping[str, Any]) -> bool:
-    """Return whether Ollama makes the prompt itself, and not llama-server from the model's file.
-
-    A template in Go's language or a built-in renderer says so; one in Jinja's is the file's.
-    """
-    template = _text(shown, "template")
-    return bool(_text(shown, "renderer") or (template and "{%" not in template))
-
-
-def _text(value: object, *keys: str) -> str:
-    """Return the text under these keys, empty if there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""

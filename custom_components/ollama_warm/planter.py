@@ -11,6 +11,7 @@ import json
 import time
 
 from .api import Counts
+from .ollama.facts import full_name
 from .options import AgentOptions
 from .ping import ONE_TOKEN, Way, async_choose, async_raw_prompt
 from .prefix.agent_prefix import WirePrefix
@@ -59,7 +60,7 @@ class Planter:
         chosen anew the next time.
         """
         client, options = self._server.client, self._options
-        names = {str(model.get("name")) for model in await client.loaded()}
+        names = {full_name(str(model.get("name"))) for model in await client.loaded()}
         asked = time.monotonic()
         prompt = await async_raw_prompt(client, options.body(prefix, []))
         rendering_s = time.monotonic() - asked
@@ -70,7 +71,7 @@ class Planter:
         body["options"] |= ONE_TOKEN
         counts = await client.read(body)
         self._store.async_save_planted(self._subentry_id, _digest(prefix))
-        if names.isdisjoint({options.model, f"{options.model}:latest"}):
+        if full_name(options.model) not in names:
             # The model was loaded for the rendering, which reports no times of its own.
             counts = replace(counts, load_s=(counts.load_s or 0) + rendering_s)
         return counts

@@ -5,12 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from .api import OllamaClient
+from .ollama.facts import full_name
 from .turnstile import Turnstile
-
-
-def full_name(model: str) -> str:
-    """Return a model's name with its tag, as the server lists it."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +26,7 @@ class ServerState:
         """Read the models that `/api/ps` lists; what is no number there was not told."""
         loaded, on_gpu = dict[str, int](), dict[str, int]()
         for model in models:
-            name = str(model.get("name"))
+            name = full_name(str(model.get("name")))
             loaded[name] = _number(model.get("context_length")) or 0
             on_gpu_bytes = _number(model.get("size_vram"))
             if on_gpu_bytes is not None and (size := _number(model.get("size"))):
@@ -39,11 +35,11 @@ class ServerState:
 
     def context_length(self, model: str) -> int | None:
         """Return the context length that a model is loaded with, None if it is not loaded."""
-        return self.loaded.get(model, self.loaded.get(f"{model}:latest"))
+        return self.loaded.get(full_name(model))
 
     def percent_on_gpu(self, model: str) -> int | None:
         """Return how many percent of a model are on a GPU, None if it is not loaded or not told."""
-        return self.on_gpu.get(model, self.on_gpu.get(f"{model}:latest"))
+        return self.on_gpu.get(full_name(model))
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 
 from .const import CONF_NUM_CTX, CORE_DOMAIN, CORE_NUM_CTX, DEFAULT_NUM_CTX, DOMAIN, WINDOW_SHARE
 from .disabled import async_is_disabled
-from .server import full_name
+from .ollama.facts import full_name
 
 # Half as much again from one to the next, as each takes memory of the GPU.
 _SIZES = (4096, 8192, 12288, 16384, 24576, 32768, 49152, 65536, 98304, 131072, 196608, 262144)

@@ -7,7 +7,7 @@ import pytest
 
 from custom_components.ollama_warm.api import Model
 from custom_components.ollama_warm.flow_schema import label
-from custom_components.ollama_warm.server import full_name
+from custom_components.ollama_warm.ollama.facts import full_name
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState, SubentryFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType

@@ -8,13 +8,10 @@ import pytest
 
 from custom_components.ollama_warm.ping import (
     Chosen,
-    Memory,
     Way,
     async_choose,
     async_raw_prompt,
     common_length,
-    memory_of,
-    version_numbers,
 )
 
 BODY: dict[str, Any] = {
@@ -130,45 +127,3 @@ def test_common_length(first: str, other: str) -> None:
     length = common_length(first, other)
     assert first[:length] == other[:length]
     assert length == min(len(first), len(other)) or first[length] != other[length]
-
-
-MEMORIES = {
-    "llama": ({}, Memory.ATTENTION),
-    "qwen3": ({}, Memory.ATTENTION),
-    "qwen35": ({}, Memory.RECURRENT),
-    "qwen35moe": ({}, Memory.RECURRENT),
-    "qwen3next": ({}, Memory.RECURRENT),
-    "nemotron_h_moe": ({}, Memory.RECURRENT),
-    "lfm2": ({}, Memory.RECURRENT),
-    "granitehybrid": ({}, Memory.RECURRENT),
-    "falcon-h1": ({}, Memory.RECURRENT),
-    "mamba": ({}, Memory.RECURRENT),
-    "rwkv7": ({}, Memory.RECURRENT),
-    "new": ({"new.ssm.state_size": 128}, Memory.RECURRENT),
-    "gemma3": ({"gemma3.attention.sliding_window": 1024}, Memory.SLIDING),
-    "phi3": ({"phi3.attention.sliding_window": 0}, Memory.ATTENTION),
-}
-
-
-@pytest.mark.parametrize("architecture", MEMORIES)
-def test_memory(architecture: str) -> None:
-    """A model's memory is known by its architecture or by what else is said of it."""
-    info, memory = MEMORIES[architecture]
-    assert memory_of(shown(architecture, info=info)) is memory
-    assert memory_of({}) is Memory.ATTENTION
-
-
-@pytest.mark.parametrize(
-    ("version", "numbers"),
-    [
-        ("0.35.1", (0, 35, 1)),
-        ("v0.9", (0, 9)),
-        ("0.33.0-rc2", (0, 33, 0)),
-        ("0.0.0-dev+abc9", (0, 0, 0)),
-        ("", ()),
-        ("unknown", ()),
-    ],
-)
-def test_versions(version: str, numbers: tuple[int, ...]) -> None:
-    """A pre-release counts as its release."""
-    assert version_numbers(version) == numbers

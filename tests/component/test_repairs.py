@@ -20,7 +20,7 @@ from custom_components.ollama_warm.windows import longest
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
-from tests.contract.repository import COMPONENT, TRANSLATIONS, loaded as loaded_json
+from tests.repository.repository import COMPONENT, TRANSLATIONS, loaded as loaded_json
 from tests.rig.ollama import Fault, FaultKind
 
 from .house import House, add_server

@@ -1,1 +1,1 @@
-"""Tests of what the repository promises to those who install from it."""
+"""What both programs must agree on, each tested through its own code."""

@@ -25,7 +25,7 @@ from ollama_warmer.doctor.log_checks import (
 from ollama_warmer.doctor.log_tail import Tail, read_tail
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.doctor.versions import Version
-from ollama_warmer.memory import Path as PromptPath
+from ollama_warmer.facts import PromptPath
 from tests.warmer.doctor_server import MODEL, Json, shown
 
 FIXTURE = Path(__file__).with_name("fixtures") / "loads_ollama.log"

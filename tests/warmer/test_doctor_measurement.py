@@ -27,8 +27,8 @@ from ollama_warmer.doctor.measurement_checks import (
     fits_window,
 )
 from ollama_warmer.errors import WarmerError
+from ollama_warmer.facts import Memory, PromptPath
 from ollama_warmer.log_facts import Facts
-from ollama_warmer.memory import Memory, Path as PromptPath
 from ollama_warmer.rounds import Round, TargetResult
 from ollama_warmer.state import StateFile
 from ollama_warmer.verdicts import Verdict

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-
-def full_name(model: str) -> str:
-    """Return a model's name with its tag, as Ollama lists it; the tag is `latest` if none is."""
-    return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
+from ollama_warmer.facts import full_name
 
 
 def name_of(entry: Mapping[str, Any]) -> str:

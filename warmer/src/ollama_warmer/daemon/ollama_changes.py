@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ollama_warmer import listed
+from ollama_warmer import facts, listed
 from ollama_warmer.daemon.occasions import Occasion
 
 # A model may go a little before the time that it gave at the last look, and the clocks of two
@@ -60,7 +60,7 @@ def find(models: Sequence[Mapping[str, Any]], name: str | None) -> Loaded | None
 
 def full_name(name: str) -> str:
     """Return a model's name with its tag, in lower case as Ollama compares names."""
-    return listed.full_name(name).lower()
+    return facts.full_name(name).lower()
 
 
 def after_silence(last: Look | None, now: Look) -> Occasion | None:

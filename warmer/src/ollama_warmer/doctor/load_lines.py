@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 import re
 
-from ollama_warmer.memory import Memory
+from ollama_warmer.facts import Memory
 
 # A container's log file is JSON, with a backslash before each quotation mark.
 _QUOTE = r'\\?"'

@@ -9,7 +9,7 @@ from ollama_warmer.doctor.findings import LOG, Finding, many, tokens
 from ollama_warmer.doctor.load_lines import Load
 from ollama_warmer.doctor.log_tail import Tail
 from ollama_warmer.doctor.server import Server
-from ollama_warmer.memory import Path, selected_path
+from ollama_warmer.facts import PromptPath, selected_path
 from ollama_warmer.words import listing, printable
 
 # What lies further back may have been put right since.
@@ -193,7 +193,7 @@ def check_clients(tail: Tail) -> Iterator[Finding]:
         yield LOG.ok("clients", f"who asked this server: {shown}{more}")
 
 
-def path_by_log(tail: Tail, model: str | None) -> Path | None:
+def path_by_log(tail: Tail, model: str | None) -> PromptPath | None:
     """Return who makes the agent's prompt by Ollama's own words; none if it did not say.
 
     The log has the model's name with its registry in front.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ollama_warmer.doctor.findings import MEASUREMENT, Finding, many, span, tokens
 from ollama_warmer.doctor.measurement import Measurement, Size
-from ollama_warmer.memory import Memory, Path
+from ollama_warmer.facts import Memory, PromptPath
 from ollama_warmer.rounds import TargetResult
 from ollama_warmer.verdicts import Verdict
 from ollama_warmer.words import printable
@@ -39,7 +39,7 @@ class Known:
     """
 
     memory: Memory | None = None
-    path: Path | None = None
+    path: PromptPath | None = None
     batch: int | None = None
     window: int | None = None
     log_trouble: bool = False
@@ -217,7 +217,7 @@ def check_new_conversation(
 
 
 def _expects_a_batch(known: Known) -> bool:
-    return known.memory is Memory.RECURRENT and known.path is Path.RENDERED
+    return known.memory is Memory.RECURRENT and known.path is PromptPath.RENDERED
 
 
 def _was_disturbed(result: TargetResult) -> bool:

@@ -7,10 +7,18 @@ from http import HTTPStatus
 from typing import Any
 
 from ollama_warmer.doctor.herd import Fleet, look_behind
-from ollama_warmer.doctor.versions import LLAMA_SERVER, Version
 from ollama_warmer.errors import RefusedByOllama
-from ollama_warmer.listed import expires_at, full_name, name_of
-from ollama_warmer.memory import Memory, Path, Runner, memory_of, path_of
+from ollama_warmer.facts import (
+    Memory,
+    PromptPath,
+    Runner,
+    Version,
+    full_name,
+    memory_of,
+    path_of,
+    runner_of,
+)
+from ollama_warmer.listed import expires_at, name_of
 from ollama_warmer.ollama import Ollama
 
 
@@ -80,21 +88,15 @@ class Server:
         return None if self.shown is None else memory_of(self.shown)
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> PromptPath | None:
         """Who makes the prompt; none if it is not known."""
         return None if self.shown is None else path_of(self.shown)
 
     @property
     def runner(self) -> Runner:
         """What runs the model: the server's own word, else the file's format and the version."""
-        details = (self.shown or {}).get("details")
-        form = details.get("format") if isinstance(details, dict) else None
-        told = self.entry.runner if self.entry else None
-        if form == "safetensors" or (told is not None and "mlx" in told.lower()):
-            return Runner.MLX
-        if self.version.numbers is None or self.version.since(*LLAMA_SERVER):
-            return Runner.LLAMA_SERVER
-        return Runner.GO
+        said = self.entry.runner if self.entry else None
+        return runner_of(self.shown or {}, self.version, said) or Runner.LLAMA_SERVER
 
 
 async def look_at(ollama: Ollama, model: str | None) -> Server:

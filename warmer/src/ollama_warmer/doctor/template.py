@@ -6,7 +6,7 @@ from typing import Any
 
 from ollama_warmer.config import OllamaConfig
 from ollama_warmer.doctor.findings import MODEL, Finding, tokens
-from ollama_warmer.memory import Memory, Path, Runner
+from ollama_warmer.facts import Memory, PromptPath, Runner
 from ollama_warmer.words import printable
 
 # What templates say or call where they put today's date into the prompt. "Cutting Knowledge Date"
@@ -27,9 +27,9 @@ def check_memory(memory: Memory, by: str) -> Finding:
     return MODEL.ok("memory", f"its memory is {memory} ({by}): {_MEANS[memory]}")
 
 
-def check_path(path: Path, by: str) -> Finding:
+def check_path(path: PromptPath, by: str) -> Finding:
     """Say who makes the prompt, and who says so."""
-    maker = "llama-server" if path is Path.NATIVE else "Ollama"
+    maker = "llama-server" if path is PromptPath.NATIVE else "Ollama"
     return MODEL.ok("path", f"its prompt takes the {path} path ({by}): {maker} makes it")
 
 

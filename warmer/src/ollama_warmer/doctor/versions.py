@@ -1,60 +1,24 @@
 """What a version of Ollama means for the cache of prompts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-import re
-from typing import Self
 
 from ollama_warmer.doctor.findings import OLLAMA, Finding
-from ollama_warmer.memory import Memory, Path, Runner
+from ollama_warmer.facts import (
+    CACHED_COUNT,
+    LLAMA_SERVER,
+    ORDERED_TOOLS,
+    Memory,
+    PromptPath,
+    Runner,
+    Version,
+)
 from ollama_warmer.words import printable
-
-# ollama PR 17943, "Report cached prompt tokens".
-CACHED_COUNT = (0, 33, 3)
-# ollama PR 16031: models run in llama.cpp's own server.
-LLAMA_SERVER = (0, 30, 0)
 
 _NEWEST_FIX = "Update Ollama to 0.35.1 or newer"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Version:
-    """A version, for comparing.
-
-    Attributes:
-        text: As the server says it.
-        numbers: Its three numbers; none for a build of somebody's own, which says 0.0.0.
-        early: Whether it came before the release of these numbers, as `0.33.3-rc1` did.
-    """
-
-    text: str
-    numbers: tuple[int, int, int] | None
-    early: bool = False
-
-    @classmethod
-    def read(cls, text: str) -> Self:
-        """Read what `/api/version` says."""
-        match = re.match(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-rc)?", text)
-        if match is None:
-            return cls(text=text, numbers=None)
-        numbers = int(match[1]), int(match[2]), int(match[3] or 0)
-        if not any(numbers):
-            return cls(text=text, numbers=None)
-        return cls(text=text, numbers=numbers, early=match[4] is not None)
-
-    def since(self, *release: int) -> bool:
-        """Whether it has what came with a release; an early build of it counts as without."""
-        if self.numbers is None:
-            return False
-        return self.numbers > release or (self.numbers == release and not self.early)
-
-    def between(self, first: tuple[int, int, int], fixed: tuple[int, int, int]) -> bool:
-        """Whether it has a fault that came with one release and went with another."""
-        return self.since(*first) and not self.since(*fixed)
-
-
 def check_versions(
-    version: Version, *, memory: Memory | None, runner: Runner, path: Path | None
+    version: Version, *, memory: Memory | None, runner: Runner, path: PromptPath | None
 ) -> Iterator[Finding]:
     """Yield what a version means.
 
@@ -119,8 +83,7 @@ def _faults(version: Version) -> Iterator[Finding]:
             "versions 0.30.0 to 0.30.7 switch the cache off for every request with `shift: false`",
             _NEWEST_FIX,
         )
-    if not version.since(0, 14, 0):
-        # ollama PR 13525: before it, tools went through maps without an order.
+    if not version.since(*ORDERED_TOOLS):
         yield OLLAMA.problem(
             "version_tools",
             "versions before 0.14 may put the same tools into the prompt in another order each "
@@ -147,7 +110,7 @@ def _mlx_faults(version: Version) -> Iterator[Finding]:
         )
 
 
-def _checkpoint_faults(version: Version, path: Path | None) -> Iterator[Finding]:
+def _checkpoint_faults(version: Version, path: PromptPath | None) -> Iterator[Finding]:
     """Yield the faults that meet models which can only go back to a checkpoint."""
     if version.between((0, 32, 2), (0, 35, 0)):
         # llama.cpp PR 25472, undone by PR 28302.
@@ -157,7 +120,7 @@ def _checkpoint_faults(version: Version, path: Path | None) -> Iterator[Finding]
             "so that this model reads prompts again that were warm",
             _NEWEST_FIX,
         )
-    elif version.between((0, 30, 11), (0, 32, 2)) and path is not Path.NATIVE:
+    elif version.between((0, 30, 11), (0, 32, 2)) and path is not PromptPath.NATIVE:
         yield OLLAMA.advice(
             "version_checkpoints",
             "versions 0.30.11 to 0.32.1 make no checkpoint at the end of a prompt, so that this "

@@ -14,7 +14,8 @@ from typing import Any
 
 from ollama_warmer.config import OllamaConfig
 from ollama_warmer.errors import ConfigError
-from ollama_warmer.listed import expires_at, full_name
+from ollama_warmer.facts import full_name
+from ollama_warmer.listed import expires_at
 from ollama_warmer.ollama import Ollama
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}

@@ -2,22 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import re
 from typing import Any
 
-from ollama_warmer import memory
+from ollama_warmer import facts
 from ollama_warmer.errors import ConfigError, RefusedByOllama
-from ollama_warmer.listed import full_name
+from ollama_warmer.facts import Memory, Version, full_name
 from ollama_warmer.ollama import Ollama
 from ollama_warmer.words import listing, printable
 
-# From this release on Ollama reads GGUF files with llama-server.
-_LLAMA_SERVER_SINCE = (0, 30)
 # As the published results call them.
 _MEMORY = {
-    memory.Memory.ATTENTION: "attention-only",
-    memory.Memory.SLIDING: "sliding window",
-    memory.Memory.RECURRENT: "recurrent",
+    Memory.ATTENTION: "attention-only",
+    Memory.SLIDING: "sliding window",
+    Memory.RECURRENT: "recurrent",
 }
 
 
@@ -95,12 +92,12 @@ def memory_of(shown: Mapping[str, Any]) -> str | None:
     info = shown.get("model_info")
     if not isinstance(info, dict) or not info:
         return None
-    return _MEMORY[memory.memory_of(shown)]
+    return _MEMORY[facts.memory_of(shown)]
 
 
 def runner_of(form: object, version: str) -> str | None:
     """Return what reads the prompts of a model, by its file format and Ollama's version."""
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0])[:2])
-    if form == "safetensors":
-        return "MLX"
-    return "llama-server" if form == "gguf" and numbers >= _LLAMA_SERVER_SINCE else None
+    shown = {"details": {"format": form}} if form else {"details": {"format": "unknown"}}
+    runner = facts.runner_of(shown, Version.read(version))
+    # Ollama's own runner has no name in what is published.
+    return None if runner in {None, facts.Runner.GO} else str(runner)

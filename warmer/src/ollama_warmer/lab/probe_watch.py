@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from ollama_warmer.errors import OllamaError, RefusedByOllama, WarmerError
+from ollama_warmer.facts import full_name
 from ollama_warmer.lab.probe_plan import Call, Kind
-from ollama_warmer.listed import full_name
 from ollama_warmer.ollama import Answer, Ollama
 from ollama_warmer.words import listing, printable
 
