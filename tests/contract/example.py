@@ -1,4 +1,4 @@
-"""The example of the contract that both programs' tests read, and the fields that its page names."""
+"""The example of the contract that tests of both programs read, and the fields its page names."""
 
 import json
 from pathlib import Path
