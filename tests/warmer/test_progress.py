@@ -26,7 +26,9 @@ async def on_a_terminal(
     Returns what the terminal showed, and what the pipes for standard output and error got.
     """
     config = folder / "home.toml"
-    config.write_text(f'agent = "{AGENT}"\n[home_assistant]\nurl = "{house.url}"\n{counts}{APP}')
+    config.write_text(
+        f'agent = "{AGENT}"\n[home_assistant]\nurl = "{house.url}"\n{counts}{APP}', "utf-8"
+    )
     ours, theirs = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "ollama_warmer", "warm", "--config", str(config), *options),
@@ -46,7 +48,9 @@ async def on_a_terminal(
         pass  # the end of a terminal that nobody writes to any more
     os.close(ours)
     assert process.returncode == 0
-    return shown.decode(), (out or b"").decode(), (errors or b"").decode()
+    encoding = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")[0]
+    texts = [data.decode(encoding) for data in (shown, out or b"", errors or b"")]
+    return texts[0], texts[1], texts[2]
 
 
 @pytest.fixture(name="path")

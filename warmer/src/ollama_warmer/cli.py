@@ -1,8 +1,11 @@
 """The command `ollama-warmer`."""
 
 from importlib import import_module
+from typing import Any
 
 import click
+
+from ollama_warmer.screen import fit_streams
 
 # Each is the function of this name in `ollama_warmer.commands`, in the module of this name.
 _COMMANDS = ("clock", "discover", "doctor", "probe", "run", "status", "warm")
@@ -12,6 +15,11 @@ class _Commands(click.Group):
     """Imports a command when it is asked for: a service must not carry what the others need."""
 
     # Python 3.11 has no @override.
+    def main(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[explicit-override]  # noqa: ANN401 - as click's
+        """Run the command that is asked for."""
+        fit_streams()
+        return super().main(*args, **kwargs)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # type: ignore[explicit-override]
         """Return their names."""
         del ctx

@@ -13,6 +13,7 @@ from ollama_warmer.credentials import Token
 from ollama_warmer.errors import ExitCode
 from ollama_warmer.home_assistant import connect
 from ollama_warmer.questions import fill
+from ollama_warmer.words import printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,9 @@ def print_plan(plans: Sequence[Plan], console: Console) -> None:
         else:
             lines.append(f"  would fail: {each.problem}")
         style = "bold red" if each.problem else "green"
-        console.print(Text.assemble((target.name, style), "\n".join(lines)), soft_wrap=True)
+        console.print(
+            Text.assemble((printable(target.name), style), "\n".join(lines)), soft_wrap=True
+        )
     console.print("Nothing was asked.")
 
 

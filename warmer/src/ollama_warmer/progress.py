@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ollama_warmer.asking import Observer, Step
 from ollama_warmer.config import Target
+from ollama_warmer.screen import spinner
 
 
 class Progress(Observer):
@@ -25,7 +26,7 @@ class Progress(Observer):
         self._since = 0.0
         self._share: float | None = None
         # It is drawn anew several times a second, and with that the seconds.
-        self._status = Status(self, console=console)
+        self._status = Status(self, console=console, spinner=spinner(console.encoding))
 
     def __rich__(self) -> Text:
         """Return the line as it is now."""

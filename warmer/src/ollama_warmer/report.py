@@ -1,13 +1,15 @@
 """Shows a round to people and to programs."""
 
+from collections.abc import Iterator
 import json
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from ollama_warmer.rounds import Round, Step
+from ollama_warmer.rounds import Round, Step, TargetResult
+from ollama_warmer.tables import Column, Row, table_for
 from ollama_warmer.verdicts import Verdict
+from ollama_warmer.words import printable
 
 STYLES = {
     Verdict.WARM: "green",
@@ -16,6 +18,16 @@ STYLES = {
     Verdict.COLD: "red",
     Verdict.FAILED: "bold red",
 }
+
+_COLUMNS = (
+    Column(heading="target", folds=True),
+    Column(heading="step", goes=1, folds=True),
+    Column(heading="prompt", goes=4, right=True),
+    Column(heading="cached", goes=5, right=True),
+    Column(heading="re-read", goes=2, right=True),
+    Column(heading="seconds", goes=3, right=True),
+    Column(heading="verdict"),
+)
 
 
 def as_json(outcome: Round) -> str:
@@ -33,26 +45,31 @@ def as_json(outcome: Round) -> str:
 
 def print_table(outcome: Round, console: Console) -> None:
     """Print the round as a table, and below it why each target stands as it does."""
-    table = Table("target", "step")
-    for heading in ("prompt", "cached", "re-read", "seconds"):
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
-    for result in outcome.results:
-        verdict = Text(result.verdict, style=STYLES[result.verdict])
-        rows = [_cells(step) for step in result.steps] or [["-"] * 5]
-        for number, cells in enumerate(rows, start=1):
-            name = Text(result.target.name if number == 1 else "")
-            table.add_row(name, *cells, verdict if number == len(rows) else "")
+    rows = [[*_rows(result)] for result in outcome.results]
+    table = table_for(console, _COLUMNS, rows)
+    if table.columns[1].header != _COLUMNS[1].heading:
+        # Without its steps a target has the row of the last one.
+        rows = [[(target[0][0], *target[-1][1:])] for target in rows]
+        table = table_for(console, _COLUMNS, rows)
     console.print(table)
     for result in outcome.results:
         console.print(
             Text.assemble(
-                (result.target.name, STYLES[result.verdict]),
+                (printable(result.target.name), STYLES[result.verdict]),
                 f": {result.verdict}, ",
                 result.reason,
             ),
             soft_wrap=True,
         )
+
+
+def _rows(result: TargetResult) -> Iterator[Row]:
+    """Yield a row for each question, the first with the name and the last with the verdict."""
+    steps = [_cells(step) for step in result.steps] or [["-"] * 5]
+    for number, cells in enumerate(steps, start=1):
+        name = printable(result.target.name) if number == 1 else ""
+        verdict = result.verdict if number == len(steps) else ""
+        yield Text(name), *cells, Text(verdict, style=STYLES[result.verdict])
 
 
 def _cells(step: Step) -> list[str]:

@@ -1,7 +1,7 @@
 """Shows to people and to programs how the targets stood; never as if it were measured now."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ollama_warmer.report import STYLES
+from ollama_warmer.screen import can_show
 from ollama_warmer.status import Point, Standing, Status, ended
+from ollama_warmer.tables import Column, Row, table_for
 from ollama_warmer.verdicts import Verdict
 from ollama_warmer.words import listing, printable
 
@@ -21,15 +23,28 @@ SPARKS = 14
 ROUNDS = 6
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
+# For a terminal that has none of these.
+_DIGITS = "01234567"
 # Up to so many tokens for the lowest block; each block more stands for twice as many, so that no
 # scale has to be known to tell 20 from 8,000.
 _LOWEST = 64
 _UNKNOWN, _FAILED = "?", "x"
-_LEGEND = (
-    f"last rounds: tokens that each round's first question re-read, the newest at the right. "
-    f"{_BLOCKS[0]} is less than {_LOWEST}, each step up is twice as many, {_BLOCKS[-1]} is "
-    f"{_LOWEST << len(_BLOCKS) - 2:,} and more; {_UNKNOWN} is unknown, {_FAILED} was not answered. "
-    "The numbers are the confirmation's."
+_SPARKS = "last rounds"
+_TARGETS = (
+    Column(heading="target", folds=True),
+    Column(heading="verdict"),
+    Column(heading="asked", goes=1),
+    Column(heading="prompt", goes=3, right=True),
+    Column(heading="re-read", goes=2, right=True),
+    Column(heading="seconds", goes=4, right=True),
+    Column(heading=_SPARKS, goes=5),
+)
+_ROUNDS = (
+    Column(heading="round"),
+    Column(heading="", goes=1),
+    Column(heading="occasion", goes=2, folds=True),
+    Column(heading="seconds", goes=3, right=True),
+    Column(heading="targets", folds=True),
 )
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -76,8 +91,8 @@ def print_status(
 ) -> None:
     """Print a sentence, a table with a line for each target, the reasons, and the last rounds."""
     console.print(_summary(status), soft_wrap=True)
-    console.print(_targets(status))
-    console.print(Text(_LEGEND, style="dim"))
+    for part in _targets(status, console):
+        console.print(part)
     console.print()
     for standing in status.targets:
         console.print(
@@ -95,7 +110,7 @@ def print_status(
         )
     if rounds:
         console.print()
-        console.print(_rounds(rounds[-ROUNDS:], status.now))
+        console.print(_rounds(rounds[-ROUNDS:], status.now, console))
     console.print(Text(f"From {file}", style="dim"), soft_wrap=True)
 
 
@@ -115,24 +130,33 @@ def _summary(status: Status) -> Text:
     return line
 
 
-def _targets(status: Status) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
-    table.add_column("target", overflow="fold")
-    table.add_column("verdict")
-    table.add_column("asked", no_wrap=True)
-    for heading in ("prompt", "re-read", "seconds"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("last rounds", no_wrap=True)
-    for standing in status.targets:
-        table.add_row(
+def _targets(status: Status, console: Console) -> Iterator[Table | Text]:
+    """Yield the table of the targets, and below it what its signs mean."""
+    scale = _BLOCKS if can_show(_BLOCKS, console.encoding) else _DIGITS
+    rows: list[Row] = [
+        (
             Text(printable(standing.name)),
             Text(_verdict(standing), style=STYLES[standing.verdict]),
-            *_cells(standing, status.now),
+            *_cells(standing, status.now, scale),
         )
-    return table
+        for standing in status.targets
+    ]
+    table = table_for(console, _TARGETS, [rows], box=box.SIMPLE)
+    yield table
+    shown = {column.header for column in table.columns}
+    legend = "The numbers are the confirmation's." if "re-read" in shown else ""
+    if _SPARKS in shown:
+        legend = (
+            f"{_SPARKS}: tokens that each round's first question re-read, the newest at the right. "
+            f"{scale[0]} is less than {_LOWEST}, each step up is twice as many, {scale[-1]} is "
+            f"{_LOWEST << len(scale) - 2:,} and more; {_UNKNOWN} is unknown, {_FAILED} was not "
+            f"answered. {legend}"
+        )
+    if legend:
+        yield Text(legend, style="dim")
 
 
-def _cells(standing: Standing, now: datetime) -> list[str]:
+def _cells(standing: Standing, now: datetime, scale: str) -> list[str]:
     if not standing.points:
         return ["never", "-", "-", "-", "-"]
     last = standing.points[-1]
@@ -142,7 +166,7 @@ def _cells(standing: Standing, now: datetime) -> list[str]:
         _tokens(last.prompt),
         _tokens(last.left),
         seconds,
-        "".join(_spark(point) for point in standing.points[-SPARKS:]),
+        "".join(_spark(point, scale) for point in standing.points[-SPARKS:]),
     ]
 
 
@@ -155,28 +179,24 @@ def _tokens(count: int | None) -> str:
     return "unknown" if count is None else f"{count:,}"
 
 
-def _spark(point: Point) -> str:
+def _spark(point: Point, scale: str) -> str:
     if point.found is None:
         return _FAILED if point.verdict is Verdict.FAILED else _UNKNOWN
-    return _BLOCKS[min((point.found // _LOWEST).bit_length(), len(_BLOCKS) - 1)]
+    return scale[min((point.found // _LOWEST).bit_length(), len(scale) - 1)]
 
 
-def _rounds(rounds: Iterable[Mapping[str, Any]], now: datetime) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
-    for heading in ("round", "", "occasion"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
-    table.add_column("targets")
-    for each in rounds:
-        at = datetime.fromisoformat(each["at"])
-        table.add_row(
-            f"{at.astimezone():%Y-%m-%d %H:%M}",
+def _rounds(rounds: Iterable[Mapping[str, Any]], now: datetime, console: Console) -> Table:
+    cells = [
+        (
+            f"{datetime.fromisoformat(each['at']).astimezone():%Y-%m-%d %H:%M}",
             age(ended(each), now),
             Text(printable(each["occasion"])),
             f"{each['seconds']:.1f}",
             _counted(Verdict(target["verdict"]) for target in each["targets"]),
         )
-    return table
+        for each in rounds
+    ]
+    return table_for(console, _ROUNDS, [cells], box=box.SIMPLE)
 
 
 def _counted(verdicts: Iterable[Verdict]) -> str:

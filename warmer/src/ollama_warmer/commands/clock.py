@@ -24,6 +24,7 @@ from ollama_warmer.lab.clock_prompt import Prompt, demonstration, from_file
 from ollama_warmer.lab.clock_report import as_object, print_placed, print_restored
 from ollama_warmer.lab.probe_machine import machine
 from ollama_warmer.ollama import open_ollama
+from ollama_warmer.screen import say, show_json, spinner
 
 INTERRUPTED = 130
 
@@ -54,7 +55,7 @@ def clock(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - 
     try:
         code = _clock(options)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         code = err.exit_code
     context.exit(code)
 
@@ -127,7 +128,8 @@ async def _run(
     ollama: OllamaConfig, options: Production, prompt: Prompt, house: House | None
 ) -> tuple[Outcome, dict[str, Any]]:
     at = datetime.now(UTC).astimezone()
-    with Console(stderr=True).status("") as status:
+    console = Console(stderr=True)
+    with console.status("", spinner=spinner(console.encoding)) as status:
         async with open_ollama(ollama.url) as server:
             lab = Clock(
                 ollama=server,
@@ -141,11 +143,11 @@ async def _run(
 
 def _show(outcome: Outcome, run: dict[str, Any], *, json_wanted: bool) -> None:
     if json_wanted:
-        click.echo(json.dumps(run, ensure_ascii=False, indent=2))
+        show_json(json.dumps(run, ensure_ascii=False, indent=2))
     elif outcome.placed:
         print_placed(outcome.placed, Console())
     print_restored(outcome, Console(stderr=json_wanted))
     for err in outcome.errors:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
     if outcome.interrupted:
-        click.echo("Error: interrupted, not everything was measured", err=True)
+        say("Error: interrupted, not everything was measured")

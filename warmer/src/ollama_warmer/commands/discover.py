@@ -14,6 +14,7 @@ from ollama_warmer.credentials import load_token
 from ollama_warmer.discover import look_around
 from ollama_warmer.discover_file import Discovery, choose_agent, describe
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.screen import say, show_toml
 
 
 @click.command()
@@ -51,14 +52,14 @@ def discover(  # noqa: PLR0913 - one for each option
         warn_of_http(url)
         findings = asyncio.run(look_around(url, token, START_TIMEOUT))
         for note in findings.missing:
-            click.echo(f"Note: {note}", err=True)
+            say(f"Note: {note}")
         discovery = describe(url, findings, choose_agent(findings, agent), language)
         if output is None:
-            click.echo(discovery.text, nl=False)
+            show_toml(discovery.text)
         else:
             _write(output, discovery.text, force=force)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         context.exit(err.exit_code)
     _summarize(discovery, output)
 
@@ -96,9 +97,6 @@ def _exists(path: Path) -> ConfigError:
 
 def _summarize(discovery: Discovery, output: Path | None) -> None:
     for satellite in discovery.left_out:
-        click.echo(f"Left out: {satellite}", err=True)
+        say(f"Left out: {satellite}")
     where = "" if output is None else f" written to {output}"
-    click.echo(
-        f"Targets{where}: {discovery.targets}. Satellites left out: {len(discovery.left_out)}",
-        err=True,
-    )
+    say(f"Targets{where}: {discovery.targets}. Satellites left out: {len(discovery.left_out)}")

@@ -16,6 +16,7 @@ from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.setup import Setup, longest_gap
 from ollama_warmer.doctor.show import as_json, exit_code, print_findings
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.screen import say, show_json
 from ollama_warmer.state_place import places
 
 _SPAN = click.FloatRange(min=1, max=604_800)
@@ -61,7 +62,7 @@ def doctor(  # noqa: PLR0913 - one for each option
     try:
         setup = _setup(config_file, url, model, measure=measure)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         context.exit(err.exit_code)
     setup = replace(
         setup,
@@ -70,9 +71,9 @@ def doctor(  # noqa: PLR0913 - one for each option
         interval=interval or setup.interval,
         pause=pause,
     )
-    findings = asyncio.run(examine(setup, os.environ, lambda words: click.echo(words, err=True)))
+    findings = asyncio.run(examine(setup, os.environ, say))
     if json_wanted:
-        click.echo(as_json(findings, measured=measure))
+        show_json(as_json(findings, measured=measure))
     else:
         print_findings(findings, Console())
     context.exit(exit_code(findings))

@@ -34,6 +34,7 @@ from ollama_warmer.lab.probe_session import (
 )
 from ollama_warmer.lab.probe_survey import Survey, look_at
 from ollama_warmer.ollama import open_ollama
+from ollama_warmer.screen import say, show_json
 
 INTERRUPTED = 130
 # Options that describe a new run; one that is taken up again has them in its file.
@@ -98,7 +99,7 @@ def probe(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - 
     try:
         code: int = _probe(options)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         code = err.exit_code
     context.exit(code)
 
@@ -153,17 +154,17 @@ def _measure(options: Mapping[str, Any], record: Record | None) -> dict[str, Any
     survey = asyncio.run(_survey(url, model))
     session = _session(options, url, source, survey)
     _confirm(url, survey, yes=options["yes"])
-    click.echo(f"Result: {session.path}", err=True)
+    say(f"Result: {session.path}")
     try:
         return asyncio.run(_run(url, session, log))
     except KeyboardInterrupt:
-        click.echo(f"Interrupted. {_go_on(url, session.path)}", err=True)
+        say(f"Interrupted. {_go_on(url, session.path)}")
         return None
     except WarmerError:
-        click.echo(_go_on(url, session.path), err=True)
+        say(_go_on(url, session.path))
         raise
     finally:
-        click.echo("The prompts of the house are cold now: run `ollama-warmer warm`", err=True)
+        say("The prompts of the house are cold now: run `ollama-warmer warm`")
 
 
 def _go_on(url: str, path: Path) -> str:
@@ -176,11 +177,10 @@ def _server(options: Mapping[str, Any]) -> tuple[str, str | None]:
     file: Path | None = options["config_file"]
     configured = (load_config(file).ollama if file else None) or OllamaConfig()
     if configured.num_ctx not in {None, NUM_CTX} and not (options["num_ctx"] or options["resume"]):
-        click.echo(
+        say(
             f"Note: the agent has a window of {configured.num_ctx} tokens, and the batch can "
             f"depend on it: with --num-ctx {configured.num_ctx} the probe measures that, with "
-            f"{NUM_CTX} what was published",
-            err=True,
+            f"{NUM_CTX} what was published"
         )
     option = "--url"
     try:
@@ -235,6 +235,6 @@ async def _run(url: str, session: Session, log: LogSlice | None) -> dict[str, An
 
 def _show(run: Mapping[str, Any], *, json_wanted: bool) -> None:
     if json_wanted:
-        click.echo(json.dumps(run, ensure_ascii=False, indent=2))
+        show_json(json.dumps(run, ensure_ascii=False, indent=2))
     else:
         print_run(run, Console())

@@ -16,6 +16,7 @@ from ollama_warmer.daemon.ending import leave
 from ollama_warmer.daemon.loop import Daemon
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.errors import WarmerError
+from ollama_warmer.screen import say
 from ollama_warmer.state import StateFile, default_path
 
 _LOGGER = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ def run(
         loop = asyncio.new_event_loop()
         loop.run_until_complete(daemon.run())
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         context.exit(err.exit_code)
     except Exception:
         # What the exception says may quote somebody, so Python must not print it.

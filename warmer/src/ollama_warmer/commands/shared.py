@@ -7,6 +7,7 @@ import click
 
 from ollama_warmer.addresses import leaves_unencrypted
 from ollama_warmer.errors import ConfigError
+from ollama_warmer.screen import say
 
 FILE = click.Path(path_type=Path)
 
@@ -14,10 +15,9 @@ FILE = click.Path(path_type=Path)
 def warn_of_http(url: str) -> None:
     """Say that the token can be read on its way, if it leaves this machine without TLS."""
     if leaves_unencrypted(url):
-        click.echo(
+        say(
             f"Warning: {url} is not encrypted, whoever listens in the network can read the token: "
-            "use https where Home Assistant offers it",
-            err=True,
+            "use https where Home Assistant offers it"
         )
 
 

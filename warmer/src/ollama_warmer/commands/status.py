@@ -12,6 +12,7 @@ from rich.console import Console
 from ollama_warmer.commands.shared import FILE
 from ollama_warmer.config import load_config
 from ollama_warmer.errors import ConfigError, ExitCode, WarmerError
+from ollama_warmer.screen import say, show_json
 from ollama_warmer.state import StateFile
 from ollama_warmer.state_place import newest_of, places
 from ollama_warmer.status import select, status_of
@@ -45,7 +46,7 @@ def status(  # noqa: PLR0913 - one for each option
     try:
         code = _status(config_file, state_file, names, page, json_wanted=json_wanted)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         code = err.exit_code
     context.exit(code)
 
@@ -65,7 +66,7 @@ def _status(
     selected = select(state, names)
     shown = as_object(standings, selected)
     if json_wanted:
-        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        show_json(json.dumps(shown, ensure_ascii=False, indent=2))
     else:
         print_status(standings, selected["rounds"], file.path, Console())
     if page is not None:

@@ -19,6 +19,7 @@ from ollama_warmer.errors import ExitCode, WarmerError
 from ollama_warmer.progress import Progress
 from ollama_warmer.report import as_json, print_table
 from ollama_warmer.rounds import Round, run_round
+from ollama_warmer.screen import say, show_json
 from ollama_warmer.state import BY_COMMAND, StateFile, default_path, unreached
 from ollama_warmer.words import listing
 
@@ -64,7 +65,7 @@ def warm(  # noqa: PLR0913 - one for each option
             state = StateFile(state_file or default_path(config_file, os.environ))
             code = _warm(config, token, targets, state, json_wanted=json_wanted)
     except WarmerError as err:
-        click.echo(f"Error: {err}", err=True)
+        say(f"Error: {err}")
         code = err.exit_code
     context.exit(code)
 
@@ -74,7 +75,7 @@ def _show_plan(
 ) -> ExitCode:
     plans = asyncio.run(plan(config, token, targets))
     if json_wanted:
-        click.echo(plan_as_json(plans))
+        show_json(plan_as_json(plans))
     else:
         print_plan(plans, Console())
     return exit_code(plans)
@@ -93,13 +94,13 @@ def _warm(
     with Progress(Console(stderr=True)) if watched else nullcontext() as progress:
         outcome = _kept(config, token, targets, state, progress)
     if json_wanted:
-        click.echo(as_json(outcome))
+        show_json(as_json(outcome))
     else:
         print_table(outcome, Console())
     if left_out := {target.name for target in config.targets} - {it.name for it in targets}:
-        click.echo(f"Left out by --target: {listing(left_out)}", err=True)
+        say(f"Left out by --target: {listing(left_out)}")
     if outcome.stopped is not None:
-        click.echo(f"Error: {outcome.stopped}", err=True)
+        say(f"Error: {outcome.stopped}")
     return outcome.exit_code
 
 

@@ -1,17 +1,17 @@
 """Shows the clock demonstration to people and to programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ollama_warmer.lab.clock import Clock, Outcome, Placed, worst
 from ollama_warmer.lab.clock_patterns import Pattern, Sample
 from ollama_warmer.ollama import Answer
 from ollama_warmer.rounds import Round
+from ollama_warmer.tables import Column, Row, table_for
 from ollama_warmer.verdicts import Verdict
 
 _STYLES = {
@@ -20,6 +20,15 @@ _STYLES = {
     Pattern.BEHIND: "yellow",
     Pattern.WHOLE: "red",
 }
+_COLUMNS = (
+    Column(heading="place", folds=True),
+    Column(heading="question", folds=True),
+    Column(heading="prompt", goes=2, right=True),
+    Column(heading="cached", goes=3, right=True),
+    Column(heading="re-read", goes=1, right=True),
+    Column(heading="prefill s", goes=4, right=True),
+    Column(heading="total s", goes=5, right=True),
+)
 NOT_PUT_BACK = (
     "The prompt that was warm before was not put back: the next question in the house may re-read "
     "all of it. With --config it is warmed again and confirmed."
@@ -93,27 +102,26 @@ def _restored(outcome: Round) -> dict[str, Any]:
 
 def print_placed(placed: Sequence[Placed], console: Console) -> None:
     """Print every question as a table, and below it what each place costs."""
-    table = Table("place", "question")
-    for heading in ("prompt", "cached", "re-read", "prefill s", "total s"):
-        table.add_column(heading, justify="right")
-    for one in placed:
-        rows = [
-            *((f"switch {number}", sample) for number, sample in enumerate(one.switch, start=1)),
-            *((str(number), sample) for number, sample in enumerate(one.samples, start=1)),
-        ]
-        for index, (name, sample) in enumerate(rows):
-            place = one.placement.value if index == 0 else ""
-            if sample.asked is None:
-                table.add_row(place, name, *_cells(sample.answer))
-            else:
-                table.add_row(place, f"{name}, asked", *_cells(sample.asked))
-                table.add_row("", f"{name}, told", *_cells(sample.answer))
-        table.add_section()
-    console.print(table)
+    console.print(table_for(console, _COLUMNS, [[*_rows(one)] for one in placed]))
     for one in placed:
         style = _STYLES.get(one.pattern, "magenta")
         line = Text.assemble((one.placement.words.capitalize(), style), f": {one.words}")
         console.print(line, soft_wrap=True)
+
+
+def _rows(one: Placed) -> Iterator[Row]:
+    """Yield a row for each call; in a tool's answer a question is two of them."""
+    named = [
+        *((f"switch {number}", sample) for number, sample in enumerate(one.switch, start=1)),
+        *((str(number), sample) for number, sample in enumerate(one.samples, start=1)),
+    ]
+    for index, (name, sample) in enumerate(named):
+        place = "" if index else one.placement.value
+        if sample.asked is None:
+            yield place, name, *_cells(sample.answer)
+        else:
+            yield place, f"{name}, asked", *_cells(sample.asked)
+            yield "", f"{name}, told", *_cells(sample.answer)
 
 
 def print_restored(outcome: Outcome, console: Console) -> None:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ollama_warmer.lab.probe_words import UNKNOWN, count, duration, durations, span
+from ollama_warmer.tables import Column, table_for
 
 _HEADINGS = {
     "reRead": "re-read",
@@ -19,6 +20,7 @@ _HEADINGS = {
     "waitMs": "waited",
     "each": "each call",
 }
+_RE_READ = {"reRead", "laterReRead"}
 _MILLISECONDS = "Ms"
 
 
@@ -31,19 +33,27 @@ def print_run(run: Mapping[str, Any], console: Console) -> None:
     """
     for name, table in (run["tables"] or {}).items():
         if table["rows"]:
-            console.print(_table(name, table))
+            console.print(_table(name, table, console))
     for sentence in run["verdict"]:
         console.print(Text(sentence))
 
 
-def _table(name: str, table: Mapping[str, Any]) -> Table:
-    keys = list(table["rows"][0])
-    shown = Table(title=f"{name} {table['title']}", title_justify="left")
-    for number, key in enumerate(keys):
-        shown.add_column(_HEADINGS.get(key, key), justify="right" if number else "left")
-    for row in table["rows"]:
-        shown.add_row(*(Text(_cell(key, row[key])) for key in keys))
-    return shown
+def _table(name: str, table: Mapping[str, Any], console: Console) -> Table:
+    rows = table["rows"]
+    columns = [_column(number, key, rows[0][key]) for number, key in enumerate(rows[0])]
+    cells = [[Text(_cell(key, value)) for key, value in row.items()] for row in rows]
+    return table_for(console, columns, [cells], title=f"{name} {table['title']}")
+
+
+def _column(number: int, key: str, value: object) -> Column:
+    """Return a column: what a row is about and what was re-read go last."""
+    stays = number == 0 or key == "group"
+    return Column(
+        heading=_HEADINGS.get(key, key),
+        goes=0 if stays else 1 if key in _RE_READ else 1 + number,
+        right=number > 0,
+        folds=isinstance(value, (str, list)),
+    )
 
 
 def _cell(key: str, value: object) -> str:
