@@ -25,10 +25,21 @@ def async_contexts(hass: HomeAssistant, spoke: Iterable[str]) -> list[str]:
         if entry.domain == _SATELLITE_DOMAIN and entry.device_id
     }
     known = dr.async_get(hass)
-    devices |= {
-        context for context in spoke if not context.startswith(_PERSON) and known.async_get(context)
-    }
+    devices |= {device for device in spoke if known.async_get(device)}
     return [APP, *sorted(devices)]
+
+
+@callback
+def async_context(hass: HomeAssistant, device_id: str | None) -> str:
+    """Return the context of a question; a device that there is not is no other than the app."""
+    return device_id if device_id and dr.async_get(hass).async_get(device_id) else APP
+
+
+@callback
+def async_is_satellite(hass: HomeAssistant, device_id: str) -> bool:
+    """Return whether a device is a voice satellite."""
+    entries = er.async_entries_for_device(er.async_get(hass), device_id, True)  # noqa: FBT003
+    return any(entry.domain == _SATELLITE_DOMAIN for entry in entries)
 
 
 def person_context(user_id: str) -> str:

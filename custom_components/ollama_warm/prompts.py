@@ -31,30 +31,59 @@ class Prompts:
         # as somebody may have un-exposed something in between; the wire stays stable anyway.
         chat_log.llm_api = None
         await self._provide(chat_log, user_input)
-        context = user_input.device_id or contexts.APP
-        if not self.prefix.knows(context):
+        render = self._forms.render(chat_log)
+        context = contexts.async_context(self._hass, user_input.device_id)
+        if context != contexts.APP and not contexts.async_is_satellite(self._hass, context):
+            self.prefix.heard(context)
+        if not self.prefix.tools.looked:
             await self.async_rebase(user_input)
-        return self.prefix.take(context, self._forms.render(chat_log))
+        if not self.prefix.tools.looked:
+            # No context can be looked at without this person.
+            self.prefix.rebase({}, [render])
+        await self._update(context, user_input, render)
+        return self.prefix.take(render)
+
+    async def _update(
+        self, context: str, user_input: conversation.ConversationInput, render: Render
+    ) -> None:
+        """Learn which of the shared tools are gone or changed, from this render or another look.
+
+        What a person is not offered is nobody else's loss, so it is looked for without them.
+        """
+        tools = self.prefix.tools
+        place = context if context in tools.contexts else contexts.APP
+        is_of_place = place == context and user_input.context.user_id is None
+        if not is_of_place and tools.fits(place, render.tools):
+            return
+        if not is_of_place:
+            render = await self._look(place, user_input) or render
+        tools.update(place, render.tools)
 
     async def async_rebase(self, user_input: conversation.ConversationInput) -> None:
         """Take a new stable prefix from how every context looks now."""
-        spoke = {*self.prefix.contexts(), user_input.device_id or contexts.APP}
+        spoke = self.prefix.spoke
         looks = contexts.async_contexts(self._hass, spoke)
-        if person := await self._hass.auth.async_get_owner():
-            # To see what the instructions say to somebody with a name.
-            looks.append(contexts.person_context(person.id))
-        renders: dict[str, Render] = {}
-        for context in looks:
-            chat_log = conversation.ChatLog(self._hass, WARM_UP_PREFIX)
-            look = contexts.look(context, user_input.agent_id, user_input.language)
-            try:
-                await self._provide(chat_log, look)
-            except conversation.ConverseError as err:
-                LOGGER.debug("No prompt for one context of %s: %s", user_input.agent_id, err)
-            else:
-                renders[context] = self._forms.render(chat_log)
-        if renders and self.prefix.rebase(renders):
+        self.prefix.spoke = [device for device in spoke if device in looks]
+        renders = {context: await self._look(context, user_input) for context in looks}
+        # To see what the instructions say to somebody with a name.
+        owner = await self._hass.auth.async_get_owner()
+        of_owner = owner and await self._look(contexts.person_context(owner.id), user_input)
+        found = {context: render for context, render in renders.items() if render}
+        if (found or of_owner) and self.prefix.rebase(found, [of_owner] if of_owner else []):
             LOGGER.debug("%s has a new stable prefix", user_input.agent_id)
+
+    async def _look(
+        self, context: str, user_input: conversation.ConversationInput
+    ) -> Render | None:
+        """Return what Home Assistant builds in a context, None where it cannot."""
+        chat_log = conversation.ChatLog(self._hass, WARM_UP_PREFIX)
+        look = contexts.look(context, user_input.agent_id, user_input.language)
+        try:
+            await self._provide(chat_log, look)
+        except conversation.ConverseError as err:
+            LOGGER.debug("No prompt for one context of %s: %s", user_input.agent_id, err)
+            return None
+        return self._forms.render(chat_log)
 
     async def _provide(
         self, chat_log: conversation.ChatLog, user_input: conversation.ConversationInput
@@ -69,7 +98,7 @@ class Prompts:
 
 
 def lend_tools(chat_log: conversation.ChatLog, prefix: WirePrefix) -> None:
-    """Give a chat log an answer for each tool that only other devices have."""
+    """Give a chat log an answer for each tool that only others have."""
     if chat_log.llm_api is None:
         return
     own = {tool.name for tool in chat_log.llm_api.tools}

@@ -54,7 +54,7 @@ class Answer:
 
 
 class ElsewhereTool(llm.Tool):
-    """Stands for a tool that is described to the model, but that only other devices have."""
+    """Stands for a tool that is described to the model, but not to be had here."""
 
     integration = DOMAIN
     annotations = llm.ToolAnnotations(read_only=True, destructive=False, open_world=False)
@@ -71,7 +71,10 @@ class ElsewhereTool(llm.Tool):
     ) -> llm.ToolResult:
         """Say in words that it is not to be had here, for the model to pass on."""
         return llm.ToolResult(
-            data={"error": "NotAvailableHere", "error_text": "This device is not able to do that."},
+            data={
+                "error": "NotAvailableHere",
+                "error_text": "That cannot be done from this device, or not by this person.",
+            },
             error=True,
         )
 

@@ -88,12 +88,8 @@ class House:
         """Ask the agent something, in a room or in the app."""
         rest: dict[str, Any] = {"conversation_id": None, "language": "en", "agent_id": AGENT} | more
         rest.setdefault("context", Context())
-        result = await conversation.async_converse(
-            self.hass,
-            text,
-            device_id=self.satellites[room] if room else None,
-            **rest,
-        )
+        rest.setdefault("device_id", self.satellites[room] if room else None)
+        result = await conversation.async_converse(self.hass, text, **rest)
         # What is shown of a turn comes after the answer.
         await asyncio.sleep(0)
         return result

@@ -81,11 +81,7 @@ async def test_an_owner(house: House, ollama: Ollama) -> None:
     for _ in range(2):
         await house.ask("ping", conversation_id="ollama_warm.x")
         prefix = entry.runtime_data.agents["agent"].prompts.prefix
-        assert set(prefix.contexts()) == {
-            APP,
-            *house.satellites.values(),
-            person_context(owner.id),
-        }
+        assert set(prefix.contexts()) == {APP, *house.satellites.values()}
     assert "Ada" not in ollama.messages[0]["content"]
 
 

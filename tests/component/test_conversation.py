@@ -168,7 +168,8 @@ async def test_a_tool_of_another_room(house: House, agent: ConfigEntry, ollama: 
     result = await house.ask("Five minutes", "bedroom")
     assert speech(result) == "Not here."
     assert ollama.messages[-1]["content"] == (
-        '{"error":{"error":"NotAvailableHere","error_text":"This device is not able to do that."}}'
+        '{"error":{"error":"NotAvailableHere","error_text":'
+        '"That cannot be done from this device, or not by this person."}}'
     )
     await house.ask("Five minutes", "kitchen")
     assert '"error"' not in ollama.messages[-1]["content"]

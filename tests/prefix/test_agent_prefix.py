@@ -3,8 +3,10 @@
 import json
 from typing import Any
 
-from custom_components.ollama_warm.prefix.agent_prefix import AgentPrefix, Render
-from custom_components.ollama_warm.prefix.tools import ToolUnion, ordered
+from hypothesis import given, strategies as st
+
+from custom_components.ollama_warm.prefix.agent_prefix import MOST_SPOKE, AgentPrefix, Render
+from custom_components.ollama_warm.prefix.tools import ToolUnion, WireTool, name_of, ordered
 
 
 def _tool(name: str, description: str = "") -> dict[str, Any]:
@@ -13,6 +15,13 @@ def _tool(name: str, description: str = "") -> dict[str, Any]:
 
 
 LIGHT, TIMER, SCRIPT = _tool("light"), _tool("timer"), _tool("a_script")
+READINGS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 2))
+"""Tool name -> how it reads."""
+
+
+def _offers(readings: dict[str, int]) -> list[WireTool]:
+    """Return tools in no order, that read as they are to."""
+    return [_tool(name, str(reading)) for name, reading in readings.items()]
 
 
 def test_a_room_without_timers_is_told_the_same() -> None:
@@ -22,13 +31,12 @@ def test_a_room_without_timers_is_told_the_same() -> None:
         "": Render("Hello\nno timers", (LIGHT,)),
         "kitchen": Render("Hello\nkitchen", (TIMER, LIGHT)),
     }
-    assert not prefix.knows("kitchen")
     assert prefix.rebase(renders)
     assert not prefix.rebase(renders)
-    app, kitchen = (prefix.take(context, render) for context, render in renders.items())
+    app, kitchen = map(prefix.take, renders.values())
     assert (app.system, app.tools) == (kitchen.system, kitchen.tools) == ("Hello", (LIGHT, TIMER))
     assert app.tail == "Context:\nno timers"
-    assert prefix.knows("kitchen")
+    assert prefix.tools.looked
     assert set(prefix.contexts()) == {"", "kitchen"}
     assert AgentPrefix.from_dict(prefix.as_dict()) == prefix
 
@@ -47,7 +55,7 @@ def test_a_tool_that_changed_is_replaced() -> None:
     union.rebase({"": [LIGHT]})
     assert union.update("", [_tool("light", "of the hall")]) == ["light"]
     assert union.wire() == (_tool("light", "of the hall"),)
-    assert union.update("hall", [_tool("light", "of the hall"), TIMER]) == ["timer"]
+    assert union.update("hall", [LIGHT, TIMER]) == []
 
 
 def test_keys_have_an_order() -> None:
@@ -64,9 +72,97 @@ def test_an_enum_is_a_set() -> None:
 
 
 def test_the_length_of_the_tools_is_counted_once() -> None:
-    """It is that of what is sent, also after a tool has joined."""
+    """It is that of what is sent, also with a tool that only one question has."""
     union = ToolUnion()
     union.rebase({"": [LIGHT]})
-    assert union.length() == len(json.dumps([LIGHT]))
-    union.update("", [LIGHT, TIMER])
-    assert union.length() == len(json.dumps([LIGHT, TIMER]))
+    for offers in ([LIGHT], [LIGHT, TIMER], []):
+        sent = union.with_own(offers)
+        assert union.length(sent) == len(json.dumps(sent))
+
+
+def test_a_new_tool_rides_behind_until_the_next_rebase() -> None:
+    """The beginning stays as it is, whatever comes before or behind it in the alphabet."""
+    union = ToolUnion()
+    union.rebase({"": [LIGHT]})
+    assert union.with_own([TIMER, SCRIPT, LIGHT]) == (LIGHT, SCRIPT, TIMER)
+    assert union.with_own([LIGHT]) == (LIGHT,)
+    union.rebase({"": [TIMER, SCRIPT, LIGHT]})
+    assert union.with_own([LIGHT]) == (SCRIPT, LIGHT, TIMER)
+
+
+@given(st.lists(st.tuples(READINGS, READINGS), min_size=1, max_size=12), READINGS, READINGS)
+def test_persons_never_change_what_is_shared(
+    people: list[tuple[dict[str, int], dict[str, int]]],
+    app: dict[str, int],
+    kitchen: dict[str, int],
+) -> None:
+    """Whoever asks, in any order: the beginning is what app and devices share, as it reads there.
+
+    Nobody is told of a tool, or reads of one, that only somebody else is offered.
+    """
+    union = ToolUnion()
+    places = {"": _offers(app), "kitchen": _offers(kitchen)}
+    union.rebase(places)
+    # A reading that differs costs one change of what is shared, in all the time.
+    for person, _ in people:
+        union.with_own(_offers(person))
+    shared = union.wire()
+    for person, more in people:
+        for offers in (_offers(person), _offers(more | person), *places.values()):
+            union.with_own(offers)
+    assert set(map(name_of, union.wire())) <= set(map(name_of, shared))
+    shared = union.wire()
+    for person, _ in people:
+        for offers in (_offers(person), *places.values()):
+            sent = union.with_own(offers)
+            assert sent[: len(shared)] == shared
+            assert all(tool in offers for tool in sent[len(shared) :])
+            assert list(sent[len(shared) :]) == sorted(sent[len(shared) :], key=name_of)
+            assert {name_of(tool) for tool in offers} <= {name_of(tool) for tool in sent}
+            assert union.length(sent) == len(json.dumps(sent))
+    assert all(tool in [*places[""], *places["kitchen"]] for tool in shared)
+    assert ToolUnion.from_dict(union.as_dict()) == union
+
+
+def test_what_reads_differently_is_apart_until_nobody_offers_it() -> None:
+    """It is not shared again at the next rebase, as the next question would part it again."""
+    union = ToolUnion()
+    mine = _tool("light", "of the attic")
+    union.rebase({"": [LIGHT, TIMER]})
+    assert union.with_own([mine, TIMER]) == (TIMER, mine)
+    for _ in range(2):
+        union.rebase({"": [LIGHT, TIMER]})
+        assert union.with_own([LIGHT, TIMER]) == (TIMER, LIGHT)
+    union.rebase({"": [TIMER]})
+    union.rebase({"": [LIGHT, TIMER]})
+    assert union.with_own([LIGHT, TIMER]) == (LIGHT, TIMER)
+
+
+def test_a_persons_offers_do_not_fit() -> None:
+    """Only then another look is needed: a tool of another room is not missed here."""
+    union = ToolUnion()
+    union.rebase({"": [LIGHT], "kitchen": [LIGHT, TIMER]})
+    assert union.fits("", [LIGHT])
+    assert union.fits("", [SCRIPT, LIGHT])
+    assert not union.fits("kitchen", [LIGHT])
+    assert not union.fits("", [_tool("light", "of the attic")])
+    assert not union.fits("", [LIGHT, _tool("timer", "of the attic")])
+
+
+def test_a_union_of_before_is_looked_at_again() -> None:
+    """It may hold what only one person is offered."""
+    union = ToolUnion()
+    union.rebase({"": [LIGHT]})
+    stored = union.as_dict()
+    assert ToolUnion.from_dict(stored).looked
+    del stored["looked"], stored["apart"]
+    assert not ToolUnion.from_dict(stored).looked
+
+
+def test_so_many_devices_are_remembered() -> None:
+    """The one that spoke the longest time ago goes."""
+    prefix = AgentPrefix("key")
+    for number in (*range(MOST_SPOKE), 0, MOST_SPOKE):
+        prefix.heard(str(number))
+    assert prefix.spoke == [*map(str, range(2, MOST_SPOKE)), "0", str(MOST_SPOKE)]
+    assert AgentPrefix.from_dict(prefix.as_dict()) == prefix

@@ -1,12 +1,15 @@
 """One agent's prefix: its stable system text and its union of tools, taken and kept together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from . import segments
 from .layout import PrefixLayout, tail_text
-from .tools import ToolUnion, WireTool
+from .tools import ToolUnion, WireTool, name_of
+
+MOST_SPOKE = 8
+"""How many devices are remembered besides the satellites: each is looked at in every warm-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,8 @@ class WirePrefix:
     tail: str
     tools_length: int | None = None
     """The length of the tools on the wire, in characters."""
-    changed_tools: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
-    """The list items of this turn's render, and the names of all tools."""
-    """Names of the tools that joined, left or changed with this turn."""
+    """The list items of this turn's render, and the names of all its tools."""
 
 
 @dataclass(slots=True)
@@ -39,31 +40,36 @@ class AgentPrefix:
     key: str
     layout: PrefixLayout = field(default_factory=PrefixLayout)
     tools: ToolUnion = field(default_factory=ToolUnion)
+    spoke: list[str] = field(default_factory=list)
+    """The devices that spoke and are no satellites, the last one at the end."""
 
-    def knows(self, context: str) -> bool:
-        """Return whether this context was looked at when the stable part was taken."""
-        return context in self.tools.contexts
+    def heard(self, device: str) -> None:
+        """Remember a device that is to be looked at with the others, in place of an old one."""
+        others = [known for known in self.spoke if known != device]
+        self.spoke = [*others, device][-MOST_SPOKE:]
 
-    def take(self, context: str, render: Render) -> WirePrefix:
+    def take(self, render: Render) -> WirePrefix:
         """Tell the render of one turn apart, so that it is sent behind the stable prefix."""
-        self.tools.update(context, render.tools)
+        tools = self.tools.with_own(render.tools)
         found = segments.split(render.system)
         split = self.layout.split(found)
         return WirePrefix(
             system=segments.join(split.stable),
-            tools=self.tools.wire(),
-            tools_length=self.tools.length(),
+            tools=tools,
+            tools_length=self.tools.length(tools),
             tail=tail_text(split.tail),
-            named=frozenset(filter(segments.is_item, found)).union(self.tools.tools),
+            named=frozenset(filter(segments.is_item, found)).union(map(name_of, tools)),
         )
 
-    def rebase(self, renders: Mapping[str, Render]) -> bool:
+    def rebase(self, renders: Mapping[str, Render], of_people: Sequence[Render] = ()) -> bool:
         """Take a new stable prefix from the renders of all contexts, at a quiet moment.
 
-        `renders` maps each context to its render; at least one. Returns whether the prefix
-        has changed.
+        `renders` maps each context to its render; `of_people` are more, of which only the text
+        is looked at: their tools are those persons' own. At least one in all. Returns whether
+        the prefix has changed.
         """
-        texts = [segments.split(render.system) for render in renders.values()]
+        every = [*renders.values(), *of_people]
+        texts = [segments.split(render.system) for render in every]
         text_changed = self.layout.rebase(texts)
         tools_changed = self.tools.rebase(
             {context: render.tools for context, render in renders.items()}
@@ -80,6 +86,7 @@ class AgentPrefix:
             "key": self.key,
             "layout": self.layout.as_dict(),
             "tools": self.tools.as_dict(),
+            "spoke": list(self.spoke),
         }
 
     @classmethod
@@ -89,4 +96,5 @@ class AgentPrefix:
             key=str(data["key"]),
             layout=PrefixLayout.from_dict(data["layout"]),
             tools=ToolUnion.from_dict(data["tools"]),
+            spoke=list(data.get("spoke", ())),
         )

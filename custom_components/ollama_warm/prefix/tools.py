@@ -47,12 +47,20 @@ def _in_any_order(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 @dataclass(slots=True)
 class ToolUnion:
-    """The tools of all contexts, and which contexts offer each."""
+    """The tools that every context shares, and which contexts offer each.
+
+    A context is the app or a device, without a person: whoever stands in front of a satellite
+    may know what it offers. What only a person is offered is never among these tools.
+    """
 
     tools: dict[str, WireTool] = field(default_factory=dict)
     offered: dict[str, set[str]] = field(default_factory=dict)
     """Tool name -> the contexts in which it was offered at the last rebase."""
     contexts: set[str] = field(default_factory=set)
+    apart: set[str] = field(default_factory=set)
+    """Names of tools that do not read the same for everybody. They are not shared."""
+    looked: bool = False
+    """Whether the contexts were looked at, each without a person."""
     _wire: tuple[WireTool, ...] | None = field(default=None, compare=False)
     _length: int = field(default=0, compare=False)
 
@@ -62,20 +70,28 @@ class ToolUnion:
         offered: dict[str, set[str]] = {}
         for context, offers in by_context.items():
             for tool in offers:
-                tools.setdefault(name_of(tool), tool)
-                offered.setdefault(name_of(tool), set()).add(context)
+                name = name_of(tool)
+                if tools.setdefault(name, tool) != tool:
+                    self.apart.add(name)
+                offered.setdefault(name, set()).add(context)
+        self.apart.intersection_update(tools)
+        for name in self.apart:
+            del tools[name], offered[name]
         changed = tools != self.tools
         self._wire = None
         self.tools, self.offered, self.contexts = tools, offered, set(by_context)
+        self.looked = True
         return changed
 
     def update(self, context: str, offers: Iterable[WireTool]) -> list[str]:
-        """Take what one context offers now, and return the names of tools that changed.
+        """Take what a context offers now, and return the names of shared tools that changed.
 
         A tool that this context offered before and does not offer now is gone at once, and
         one that reads differently is replaced: either may carry the name of something that
-        was un-exposed. A new tool joins, too; it is part of what the person can ask for.
+        was un-exposed. A new tool is shared from the next rebase on.
         """
+        if context not in self.contexts:
+            return []
         current = {name_of(tool): tool for tool in offers}
         gone = [
             name
@@ -84,26 +100,51 @@ class ToolUnion:
         ]
         for name in gone:
             del self.tools[name], self.offered[name]
-        changed = [name for name, tool in current.items() if self.tools.get(name) != tool]
+        changed = [name for name, tool in self.tools.items() if current.get(name, tool) != tool]
+        for name in changed:
+            self.tools[name] = current[name]
         if gone or changed:
             self._wire = None
-        for name, tool in current.items():
-            self.tools[name] = tool
-            self.offered.setdefault(name, set()).add(context)
-        self.contexts.add(context)
         return gone + changed
 
+    def fits(self, context: str, offers: Iterable[WireTool]) -> bool:
+        """Return whether these offers, a person's, hold all that a context shares, unchanged."""
+        current = {name_of(tool): tool for tool in offers}
+        return all(
+            current.get(name) == self.tools[name]
+            for name, contexts in self.offered.items()
+            if context in contexts or name in current
+        )
+
+    def with_own(self, offers: Iterable[WireTool]) -> tuple[WireTool, ...]:
+        """Return the tools as one question sends them: the shared ones, then what is its own.
+
+        Each of the two is sorted by name, so that whoever asks, the beginning is the same. A
+        shared tool that reads differently in these offers is shared no longer: sent as it is
+        for the others, it would say what does not hold here.
+        """
+        own: dict[str, WireTool] = {}
+        for tool in offers:
+            name = name_of(tool)
+            if (shared := self.tools.get(name)) is None:
+                own[name] = tool
+            elif shared != tool:
+                own[name] = tool
+                del self.tools[name], self.offered[name]
+                self.apart.add(name)
+                self._wire = None
+        return (*self.wire(), *(own[name] for name in sorted(own)))
+
     def wire(self) -> tuple[WireTool, ...]:
-        """Return the tools as they are sent: sorted by name."""
+        """Return the shared tools as they are sent: sorted by name."""
         if self._wire is None:
             self._wire = tuple(self.tools[name] for name in sorted(self.tools))
             self._length = len(json.dumps(self._wire))
         return self._wire
 
-    def length(self) -> int:
-        """Return the length of the tools on the wire, in characters."""
-        self.wire()
-        return self._length
+    def length(self, sent: tuple[WireTool, ...]) -> int:
+        """Return the length of the tools of one question, in characters; shared ones are known."""
+        return self._length if len(sent) == len(self.wire()) else len(json.dumps(sent))
 
     def as_dict(self) -> dict[str, Any]:
         """Return what must survive a restart, as JSON."""
@@ -111,13 +152,21 @@ class ToolUnion:
             "tools": list(self.wire()),
             "offered": {name: sorted(contexts) for name, contexts in self.offered.items()},
             "contexts": sorted(self.contexts),
+            "apart": sorted(self.apart),
+            "looked": self.looked,
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return a union as it was stored. Raises KeyError or TypeError on another shape."""
+        """Return a union as it was stored. Raises KeyError or TypeError on another shape.
+
+        Up to version 0.1 tools that only one person is offered were among the others: the
+        contexts of such a union are looked at again.
+        """
         return cls(
             tools={name_of(tool): tool for tool in data["tools"]},
             offered={name: set(contexts) for name, contexts in data["offered"].items()},
             contexts=set(data["contexts"]),
+            apart=set(data.get("apart", ())),
+            looked=bool(data.get("looked", False)),
         )
