@@ -69,6 +69,7 @@ async def test_the_owner_is_no_measure(
         assert tools_of(ollama.body) == SHARED
 
 
+@pytest.mark.freeze_time("2026-11-30 14:10:00+00:00")
 async def test_the_shared_part_is_warm_for_all(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama
 ) -> None:
