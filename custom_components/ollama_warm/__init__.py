@@ -15,7 +15,7 @@ from .issues import async_setup_issues, async_watch_issues
 from .server import Server
 from .services import async_setup_services
 from .store import PrefixStore
-from .tools.api import async_register_tools
+from .tools.api import async_offer_tools
 from .turn_log import async_forget_turns
 from .warm_up import WarmUp
 from .websocket_api import async_setup_websocket_api
@@ -31,7 +31,7 @@ PLATFORMS = [
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001 - its form
     """Register what is there once for all servers."""
-    async_register_tools(hass)
+    async_offer_tools(hass)
     async_setup_services(hass)
     async_setup_websocket_api(hass)
     async_setup_issues(hass)
@@ -83,7 +83,7 @@ def _watch(entry: OllamaWarmConfigEntry) -> None:
 async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
     """Unload a server and its agents."""
     if unloaded := await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
-        await entry.runtime_data.store.async_write()
+        await entry.runtime_data.store.async_close()
     return unloaded
 
 

@@ -140,6 +140,9 @@ class Agent:
             judge(counts, wire, self._last, other_options=other_options),
             first_token_s=first_token_s,
         )
+        if self._store.closed:
+            # The entry is gone, or another agent has taken this one's place.
+            return turn
         if turn.verdict is Verdict.SERVER_LOST_IT and messages:
             self.planter.forget()
         if turn.prompt_tokens:

@@ -13,6 +13,7 @@ from .coordinator import OllamaWarmConfigEntry
 from .entity import AgentEntity
 from .events import async_tell_failed
 from .explanation import no_prompt
+from .warmth import UnloadedError
 
 # A server warms one agent at a time.
 PARALLEL_UPDATES = 1
@@ -41,6 +42,8 @@ class WarmNowButton(AgentEntity, ButtonEntity):
         """Warm the agent. That it is not warm then is no error, and is shown by the sensors."""
         try:
             await self.coordinator.warmth.async_warm(self.subentry.subentry_id)
+        except UnloadedError:
+            raise
         except ConverseError as err:
             async_tell_failed(self.hass, self.agent.entity_id, err)
             raise no_prompt(self.agent, err) from err

@@ -75,7 +75,8 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         if not (user_input.conversation_id or "").startswith(WARM_UP_PREFIX):
             return await super().async_process(user_input)
         try:
-            turns = await self.warm_up.async_ask(user_input)
+            warmth = self.coordinator.warmth
+            turns = await warmth.async_ask(self.subentry.subentry_id, user_input)
         except conversation.ConverseError as err:
             return err.as_conversation_result()
         except HomeAssistantError as err:

@@ -26,7 +26,6 @@ class AgentEntity(CoordinatorEntity[OllamaWarmCoordinator]):
         super().__init__(coordinator)
         self.subentry = subentry
         self.agent = coordinator.agents[subentry.subentry_id]
-        self.warm_up = coordinator.warm_ups[subentry.subentry_id]
         if description:
             self.entity_description = description
             self._attr_translation_key = description.key

@@ -43,7 +43,9 @@ class PrefixStore:
         )
         self._agents: dict[str, dict[str, Any]] = {}
         self._ways: dict[str, dict[str, str]] = {}
-        self._unwritten = False
+        self._changed = False
+        self.closed = False
+        """Whether the entry is unloaded: what is still in flight changes nothing any more."""
 
     async def async_load(self) -> None:
         """Read the file. What cannot be understood is left and learned anew."""
@@ -137,18 +139,23 @@ class PrefixStore:
             self._save()
 
     def _save(self) -> None:
-        """Write soon, and in any case before Home Assistant stops."""
-        self._unwritten = True
+        """Write soon, and in any case before Home Assistant stops; never once it is closed."""
+        if self.closed:
+            return
+        self._changed = True
         self._store.async_delay_save(self._data, _SAVE_DELAY_S)
 
     def _data(self) -> dict[str, Any]:
         """Return what is written."""
-        self._unwritten = False
         return {"agents": self._agents, "ways": self._ways}
 
-    async def async_write(self) -> None:
-        """Write now what is not written yet, as nobody will write it later."""
-        if self._unwritten:
+    async def async_close(self) -> None:
+        """Write for the last time: whoever opens the file next is the only one to write it.
+
+        That nothing is left to write is not enough, as it may be on its way to the disk.
+        """
+        self.closed = True
+        if self._changed:
             await self._store.async_save(self._data())
 
     async def async_remove(self) -> None:

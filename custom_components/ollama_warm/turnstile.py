@@ -76,7 +76,7 @@ class Turnstile:
                 return await request
             except asyncio.CancelledError:
                 # Whoever cancels this task cancels the request that it waits for, too.
-                if _cancelled_ourselves():
+                if cancelled_ourselves():
                     raise
             finally:
                 self._request = None
@@ -99,7 +99,7 @@ async def _awaited[T](send: Callable[[], Awaitable[T]]) -> T:
     return await send()
 
 
-def _cancelled_ourselves() -> bool:
+def cancelled_ourselves() -> bool:
     """Return whether it is this very task that was cancelled, not only its request."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
 from homeassistant.const import (
     ATTR_DOMAIN,
@@ -37,16 +38,30 @@ from homeassistant.helpers.event import async_track_point_in_utc_time, async_tra
 from homeassistant.helpers.start import async_at_started
 from homeassistant.util import dt as dt_util
 
+from .agent import Agent
 from .const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
 from .events import async_tell_failed, async_tell_not_warm
 from .server import Server, ServerState
 from .turn_log import turn_signal
 from .turns import Turn, Verdict
+from .turnstile import cancelled_ourselves
 from .warm_up import WarmUp
 
 COOLDOWN_S = 10
 # Two clients that want the model with different options would load it against each other.
 _OTHER_OPTIONS_EVERY = timedelta(minutes=10)
+
+
+class UnloadedError(HomeAssistantError):
+    """The entry of an agent was unloaded before its warm-up was over."""
+
+    def __init__(self, entity_id: str) -> None:
+        """Say what to do."""
+        super().__init__(
+            translation_domain=DOMAIN,
+            translation_key="agent_not_loaded",
+            translation_placeholders={"entity_id": entity_id},
+        )
 
 
 class Warmth:
@@ -67,7 +82,8 @@ class Warmth:
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
         self._stop_midnight: CALLBACK_TYPE = lambda: None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._warming_all = False
         self._once_more = False
         self._soon = Debouncer(
@@ -96,6 +112,7 @@ class Warmth:
     @callback
     def async_stop(self) -> None:
         """Listen no more, and end what is going on."""
+        self._stopped.set()
         for stop in self._stop:
             stop()
         self._stop_midnight()
@@ -142,11 +159,31 @@ class Warmth:
             self._warming_all = False
 
     @callback
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin[T](self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Let a warm-up run until it is over or nothing is watched any more."""
         task = self.hass.async_create_background_task(work, f"{DOMAIN} warm-up")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _until_stopped[T](self, agent: Agent, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a warm-up that somebody asked for, and that ends when the entry is unloaded.
+
+        Raises UnloadedError in that case.
+        """
+        if self._stopped.is_set():
+            work.close()
+            raise UnloadedError(agent.entity_id)
+        task = self._begin(work)
+        try:
+            result = await task
+        except asyncio.CancelledError:
+            if not self._stopped.is_set() or cancelled_ourselves():
+                raise
+        else:
+            if not self._stopped.is_set():
+                return result
+        raise UnloadedError(agent.entity_id)
 
     async def async_warm_all(self) -> None:
         """Warm the agents that are to be warmed by themselves, one after the other."""
@@ -166,13 +203,22 @@ class Warmth:
         else:
             self._failed.discard(subentry_id)
 
+    async def async_ask(
+        self, subentry_id: str, user_input: conversation.ConversationInput
+    ) -> list[Turn]:
+        """Ask one question of somebody outside, who confirms for themselves."""
+        warm_up = self._warm_ups[subentry_id]
+        return await self._until_stopped(warm_up.agent, warm_up.async_ask(user_input))
+
     async def async_warm(self, subentry_id: str) -> Turn:
         """Warm one agent now, and return the turn that confirms it, or that shows it is not warm.
 
         Raises HomeAssistantError where it cannot be warmed.
         """
         warm_up = self._warm_ups[subentry_id]
-        turn = await warm_up.async_warm(self.hass.config.language)
+        turn = await self._until_stopped(
+            warm_up.agent, warm_up.async_warm(self.hass.config.language)
+        )
         self._failed.discard(subentry_id)
         self.last[subentry_id] = (dt_util.utcnow(), turn)
         is_cold = turn.verdict not in (Verdict.WARM, Verdict.UNKNOWN)

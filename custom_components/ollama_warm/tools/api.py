@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from typing import Final, override
 
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+    ConfigEntryState,
+)
 from homeassistant.const import CONF_LLM_HASS_API
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.llm import (
     API,
     LLM_API_ASSIST,
@@ -15,6 +22,7 @@ from homeassistant.helpers.llm import (
     async_register_api,
     selector_serializer,
 )
+from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
 from .date_time import DateTimeTool
@@ -44,16 +52,53 @@ class OllamaWarmAPI(API):
         )
 
 
+class _Offer:
+    """What other integrations' agents are offered, until the last entry of ours goes."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        """Offer the API and the tools."""
+        self._hass = hass
+        self._withdraw: CALLBACK_TYPE | None = None
+        self.has_tools = True
+        self._offer_api()
+        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._entry_changed)
+
+    @callback
+    def _entry_changed(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+        """Look again: a server that is away takes no tool from another integration's agent."""
+        if entry.domain != DOMAIN:
+            return
+        entries = self._hass.config_entries.async_entries(DOMAIN, include_disabled=False)
+        self.has_tools = any(entry.state is not ConfigEntryState.NOT_LOADED for entry in entries)
+        if entries:
+            self._offer_api()
+        elif self._withdraw is not None:
+            self._withdraw()
+            self._withdraw = None
+
+    @callback
+    def _offer_api(self) -> None:
+        """Offer the API. It stays while an entry is set up again, or its agents would fail."""
+        if self._withdraw is None:
+            api = OllamaWarmAPI(hass=self._hass, id=DOMAIN, name=API_NAME)
+            self._withdraw = async_register_api(self._hass, api)
+
+
+_OFFER: HassKey[_Offer] = HassKey(f"{DOMAIN}_tools")
+
+
 @callback
-def async_register_tools(hass: HomeAssistant) -> None:
-    """Offer the API to all agents."""
-    async_register_api(hass, OllamaWarmAPI(hass=hass, id=DOMAIN, name=API_NAME))
+def async_offer_tools(hass: HomeAssistant) -> None:
+    """Offer the API and the tools to all agents, as long as there is an entry of ours."""
+    hass.data[_OFFER] = _Offer(hass)
 
 
 @callback
 def async_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -> list[Tool]:
     """Return the tools of an API: Assist has a clock, ours needs one."""
     tools: list[Tool] = []
+    if _OFFER not in hass.data or not hass.data[_OFFER].has_tools:
+        return tools
     if api_id == DOMAIN and _APIS_WITH_CLOCK.isdisjoint(_chosen_apis(hass, llm_context)):
         tools.append(_DATE_TIME)
     if async_is_offered(hass, llm_context.assistant):
