@@ -145,6 +145,17 @@ def test_somebody_else_in_between() -> None:
     assert "other" not in str(why(5000, 4000, others=3))
 
 
+def test_lines_that_are_missing() -> None:
+    """What a log left out may have been a load or a request, and it is not said that it was not."""
+    for runner in Runner:
+        reason = str(why(5000, 10, runner=runner, lost=True))
+        assert reason.startswith("lines are missing in the log since the question before")
+        assert "the log shows no" not in str(why(5000, 4000, runner=runner, lost=True))
+    # What it does show is told all the same.
+    assert "loaded anew" in str(why(5000, 10, loads=1, lost=True))
+    assert "another request" in str(why(5000, 10, others=1, lost=True))
+
+
 def test_nothing_kept() -> None:
     """A server that had not even the template's first tokens has thrown all away."""
     reason = str(why(5000, 0, runner=Runner.LLAMA_SERVER))

@@ -140,12 +140,13 @@ def test_only_the_first_batch_tells_what_was_cached() -> None:
     assert window([later, new]).counts().re_read is None
 
 
-def test_timings_are_not_needed() -> None:
-    """A request that was given up has none."""
+def test_without_timings_nothing_is_known() -> None:
+    """A request that was given up has none, and nobody's count is that of what it had cached."""
     new, cached, _, release = request(3000, 1000)
     found = window([new, cached, release])
     assert (found.over, found.complete) == (True, False)
-    assert found.counts() == known(3000, 1000)
+    assert (found.counts().prompt, found.counts().re_read) == (None, None)
+    assert "was given up, was no question" in str(found.counts().reason)
 
 
 def test_two_clients_are_not_guessed() -> None:

@@ -17,6 +17,7 @@ from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import AGENT, TOKEN, House, Message, counts, error_reply, reply
 from tests.warmer.log_writer import APP, add, file_counts, writes
 from tests.warmer.test_logs_lines import LOADED, STARTING, request
+from tests.warmer.test_logs_loads import LOADS
 
 OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
 
@@ -56,6 +57,29 @@ async def test_round_with_a_cold_confirmation(house: House, run: Run, path: Path
     result = await run(house.url, "--json", targets=file_counts(path) + APP)
 
     assert (result.exit_code, parsed(result)["verdict"]) == (1, "cold")
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([*NEW[:2], NEW[3]], "was given up, was no question (an embedding, for example)"),
+        (["Suppressed 99 messages from ollama.service", *NEW], "lines are missing there"),
+        ([LOADS["0.11.4"][0], LOADS["0.11.4"][0], *NEW], "several model processes wrote there"),
+    ],
+)
+async def test_round_with_what_only_looks_warm(
+    house: House, run: Run, path: Path, lines: list[str], reason: str
+) -> None:
+    """Lines that may not be the question's, or not all of them, never make a target warm."""
+    house.overrides["conversation/process"] = writes(path, NEW, lines)
+
+    result = await run(house.url, "--json", targets=file_counts(path) + APP)
+
+    (target,) = parsed(result)["targets"]
+    assert (result.exit_code, target["verdict"]) == (1, "unknown")
+    assert reason in target["reason"]
+    step = target["steps"][1]
+    assert (step["prompt"], step["cached"], step["re_read"]) == (None, None, None)
 
 
 async def test_reply_comes_first(house: House, run: Run, path: Path) -> None:
@@ -152,7 +176,22 @@ class Meanwhile(Observer):
 @pytest.mark.parametrize(
     ("between", "reason"),
     [
-        ([STARTING, LOADED], "the log shows that the model was loaded anew in between"),
+        *(
+            (lines, "the log shows that the model was loaded anew in between")
+            for lines in ([STARTING, LOADED], *LOADS.values())
+        ),
+        (
+            ['{"log":"srv  llama_server: model loaded\\n","stream":"stderr"}'],
+            "the log shows that the model was loaded anew in between",
+        ),
+        (
+            ['{"MESSAGE":' + str(list(b"\x1b[0msrv  llama_server: model loaded")) + "}"],
+            "the log shows that the model was loaded anew in between",
+        ),
+        (
+            ["systemd-journald[312]: Suppressed 99 messages from ollama.service"],
+            "lines are missing in the log since the question before: whether the model was",
+        ),
         (request(900, 0, task=2), "the log shows another request in between"),
         ([], "likely something at the top of the prompt changes with every question"),
     ],

@@ -186,6 +186,55 @@ async def test_program_that_ends_is_started_again(path: Path) -> None:
             )
 
 
+async def test_program_that_ends_has_not_told_all(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole request is another's as well as the question's if the log broke off behind it."""
+    add(path, NEW)
+    stand_in = tmp_path / "docker"
+    stand_in.write_text(
+        f"#!/bin/sh\ntest -e {tmp_path}/again && exec tail -n {len(NEW)} -F {path}\n"
+        f"tail -n {len(NEW)} {path}; touch {tmp_path}/again\nexit 255\n"
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    async with following(CountsConfig(source=CountsSource.DOCKER, container="gpu")) as log:
+        assert log is not None
+        await log.begin()
+        async with asyncio.timeout(5):
+            # Its lines may be here a moment before its end.
+            while (found := await log.counts()).reason is None:  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0)
+        assert (found.prompt, found.re_read) == (None, None)
+        assert "the program that reads it ended with exit code 255" in str(found.reason)
+        # What was written until it runs again is not known either.
+        await log.begin()
+        assert (await log.counts()).facts.lost
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'time=1 msg="hello"',
+        '{"MESSAGE":"hello"}',
+        '{"log":"hello","stream":"stderr"}',
+        "MESSAGE=hello",
+        '    "MESSAGE" : "hello",',
+        '{"MESSAGE":[104,101,108,108,111]}',
+    ],
+)
+async def test_no_line_of_a_log_is_a_last_word(tmp_path: Path, line: str) -> None:
+    """In no shape is it shown, since it may quote somebody."""
+    path = tmp_path / "lines"
+    add(path, [line])
+    shell = shutil.which("sh") or "sh"
+    async with following(command(shell, "-c", f"cat {path} >&2; exit 3")) as log:
+        assert log is not None
+        await log.begin()
+        reason = str((await log.counts()).reason)
+        assert "exit code 3. Try it by hand" in reason
+
+
 async def test_log_line_is_never_a_last_word(tmp_path: Path) -> None:
     """A line of the log may quote somebody, so it is not shown."""
     shell = shutil.which("sh") or "sh"

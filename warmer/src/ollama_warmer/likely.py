@@ -68,6 +68,11 @@ def _lost(facts: Facts, prompt: int, cached: int, _: int) -> str | None:
             f"the log shows {who} in between: likely the prompt had to make room, ask when nobody "
             "else does"
         )
+    if facts.lost:
+        return (
+            "lines are missing in the log since the question before: whether the model was loaded "
+            "anew in between, or another request took its place, is not known"
+        )
     if facts.runner is Runner.LLAMA_SERVER and not cached and not facts.checkpoints:
         # Any two prompts of one template have their first tokens in common.
         return (
@@ -116,4 +121,6 @@ def _moving_words(facts: Facts, prompt: int, cached: int) -> str:
     words = f"likely something {where} changes with every question, {_MOVING}"
     if facts.forced:
         return f"the log shows that the server had no checkpoint in front of it: {words}"
-    return f"the log shows no other request in between: {words}" if facts.runner else words
+    if facts.runner is None or facts.lost:
+        return words
+    return f"the log shows no other request in between: {words}"

@@ -52,6 +52,7 @@ class Facts:
         cut: Whether the prompt, or its answer, did not fit into the context.
         loads: How often a model was loaded since the question before was answered.
         others: Requests of others since the question before was answered.
+        lost: Whether lines are missing since the question before was answered.
     """
 
     runner: Runner | None = None
@@ -64,6 +65,7 @@ class Facts:
     cut: bool = False
     loads: int = 0
     others: int = 0
+    lost: bool = False
 
     @property
     def agreed(self) -> int | None:

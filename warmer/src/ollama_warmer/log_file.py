@@ -72,6 +72,9 @@ class FileSource:
         except OSError as err:
             self._cannot(err.strerror)
             return
+        if self._file is not None:
+            # Whatever could not be read before has been read now, from where it was.
+            self.trouble = None
         if replaced:
             # The writer may have written to the old one until a moment ago.
             self._read()

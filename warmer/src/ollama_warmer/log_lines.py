@@ -8,13 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import re
 
-from ollama_warmer import log_facts
+from ollama_warmer import log_facts, log_loads
 from ollama_warmer.counts import Counts
 from ollama_warmer.log_facts import Facts, Runner
+from ollama_warmer.log_gaps import is_gap
+from ollama_warmer.log_request import Request
+from ollama_warmer.log_wrapping import Unwrapping
 
 _NUMBER = r"(\d{1,9})"  # longer ones are none of a log's
 _SLOT = re.compile(rf"id\s+{_NUMBER}\s*\|\s*task\s+{_NUMBER}\s*\|\s*(.*)", re.ASCII)
-_NEW = re.compile(rf"new prompt,.*?\b(?:task\.n_tokens|n_prompt_tokens) = {_NUMBER}", re.ASCII)
+_NEW = re.compile(rf"new prompt,.*?\b(?:task\.n_tokens|n_prompt_tokens) = {_NUMBER}\b", re.ASCII)
 _REUSED = re.compile(
     rf"(?:(?:cached n_tokens|n_past|n_tokens) = {_NUMBER}, memory_seq_rm \["
     rf"|kv cache rm \[{_NUMBER}, end\))",
@@ -30,65 +33,16 @@ _RELEASED = re.compile(rf"stop processing\b(?:: n_(?:tokens|past) = {_NUMBER},)?
 # A container's log file is JSON, with a backslash before each quotation mark.
 _GO_RUNNER = re.compile(r'msg=\\?"loading cache slot\\?"')
 _MLX = re.compile(r'msg=\\?"cache (?:hit|miss)\\?"')
-_STARTING = re.compile(r'msg=\\?"starting (?:llama-server|runner|mlx runner subprocess)\\?"')
-_LOADED = re.compile(r":\s+model loaded(?:\\n|\s*$)")
+# A runner that tells of a request before it reads it does not say how it ended, but Ollama does: it
+# was given up, failed, or was for no question.
+_NO_QUESTION = re.compile(
+    r'msg=\\?"aborting (?:completion|chat|embeddings?) request|msg=\\?"Request terminated'
+    r'|\[GIN\].*?\|\s*[45]\d\d\s*\|.*\bPOST\s+\\?"/(?:api/(?:chat|generate)|v1/)'
+    r'|\[GIN\].*\bPOST\s+\\?"/(?:api/embed|v1/embeddings)'
+)
 _FIELD = re.compile(rf"\b(prompt|used|remaining|total|matched|cached|left)={_NUMBER}\b", re.ASCII)
 _MOST_REQUESTS = 20
 _LONGEST = 2000
-
-
-@dataclass
-class _Request:
-    """One prompt that a model server was given.
-
-    Attributes:
-        prompt: Its tokens.
-        key: Number of the process, slot and task; none where a runner has no such thing.
-        cached: Tokens that were in memory.
-        read: Tokens that were read.
-        length: Tokens in the slot at the end, the answer's among them.
-        done: Whether it has ended.
-        contradicts: Whether its lines do.
-    """
-
-    prompt: int
-    key: tuple[int, str, str] | None = None
-    cached: int | None = None
-    read: int | None = None
-    length: int | None = None
-    done: bool = False
-    contradicts: bool = False
-
-    def note_read(self, read: int) -> None:
-        """Keep how many tokens were read, which no request tells twice."""
-        self.contradicts |= self.read not in {None, read}
-        self.read = read
-
-    @property
-    def over(self) -> bool:
-        """Whether it has ended, or told what was read, which it does at its end."""
-        return self.done or self.read is not None
-
-    @property
-    def reused(self) -> int | None:
-        """Tokens that were not read again; none if it is not known for sure."""
-        found = self.prompt - self.read if self.read is not None else self.cached
-        if found is None or self.contradicts or not 0 <= found <= self.prompt:
-            return None
-        return found if self.cached in {None, found} else None
-
-    def goes_on_from(self, earlier: "_Request") -> bool:
-        """Whether it is the next call of the same question, after a tool was used.
-
-        Then it comes into the same slot, and is longer than all that was there; and the server had
-        the earlier prompt and the beginning of its answer, but no more than that. A longer prompt
-        of somebody else, which the server had from before, has more.
-        """
-        if self.key is None or earlier.key is None or earlier.key[:2] != self.key[:2]:
-            return False
-        if self.reused is None or earlier.length is None:
-            return False
-        return earlier.prompt < self.reused <= earlier.length < self.prompt
 
 
 @dataclass
@@ -100,11 +54,15 @@ class Window:
     """
 
     on_progress: Callable[[float], None] | None = None
-    _requests: list[_Request] = field(default_factory=list)
+    _requests: list[Request] = field(default_factory=list)
     _facts: Facts = field(default_factory=Facts)
     _starts: int = 0
     _loading: int = 0
     _interrupted: bool = False
+    _strangers: bool = False
+    _no_question: bool = False
+    _gaps: int = 0
+    _unwrapping: Unwrapping = field(default_factory=Unwrapping)
 
     @property
     def complete(self) -> bool:
@@ -146,25 +104,37 @@ class Window:
         """How many models were loaded."""
         return self._starts
 
+    @property
+    def gaps(self) -> int:
+        """How often somebody said that lines are missing."""
+        return self._gaps
+
     def feed(self, line: str) -> None:
-        """Take one line, of any words."""
-        line = line[:_LONGEST]
+        """Take one line, of any words, in whatever shape a journal or a container gave it."""
+        for own in self._unwrapping.lines(line):
+            self._feed_own(own[:_LONGEST])
+
+    def _feed_own(self, line: str) -> None:
+        """Take one line of the server's own."""
         if self.on_progress and (share := log_facts.progress(line)) is not None:
             self.on_progress(share)
         if match := _SLOT.search(line):
             self._feed_slot(*match.groups())
         elif match := _READ_WITHOUT_SLOT.search(line):
             waiting = [it for it in self._requests if it.key and it.read is None]
-            if len(waiting) == 1:
+            if len(waiting) == 1 and not self._strangers:
                 waiting[0].note_read(int(match[1]))
+                waiting[0].bare = True
         else:
             self._feed_words(line)
 
     def _feed_slot(self, slot: str, task: str, words: str) -> None:
         """Take a line of llama-server about the request in a slot."""
         if match := _NEW.match(words):
-            self._add(_Request(int(match[1]), (self._starts, slot, task)))
+            self._add(Request(int(match[1]), (self._starts, slot, task)))
         if (request := self._find(slot, task)) is None:
+            if _REUSED.match(words) or _RELEASED.match(words):
+                self._note_stranger()
             return
         if request is self._requests[0]:
             self._facts = log_facts.with_slot_line(self._facts, words)
@@ -186,20 +156,30 @@ class Window:
         elif _MLX.search(line):
             # "hit" and "miss" are about something else: only the numbers tell.
             self._add_whole(Runner.MLX, line, "total", "cached", "left")
-        elif _STARTING.search(line):
+        elif log_loads.start(line):
             self._loading += 1
             self._start()
-        elif _LOADED.search(line):
+        elif log_loads.loaded(line):
             if self._loading:
                 self._loading -= 1
             else:
                 self._start()
+        elif _NO_QUESTION.search(line):
+            self._no_question = True
+        elif is_gap(line):
+            self._gaps += 1
+
+    def _note_stranger(self) -> None:
+        """Note that a request from before is there: timings without a slot may be its own."""
+        self._strangers = True
+        for request in self._requests:
+            request.contradicts |= request.bare
 
     def _start(self) -> None:
         self._starts += 1
         self._interrupted |= any(not request.over for request in self._requests)
 
-    def _add(self, request: _Request) -> None:
+    def _add(self, request: Request) -> None:
         if len(self._requests) < _MOST_REQUESTS:
             self._requests.append(request)
 
@@ -208,41 +188,58 @@ class Window:
         found = {match[1]: int(match[2]) for match in _FIELD.finditer(line)}
         if not {prompt, cached, read} <= found.keys():
             return
-        request = _Request(found[prompt], cached=found[cached], done=True)
+        request = Request(found[prompt], cached=found[cached], done=True)
         request.note_read(found[read])
         if not self._requests:
             self._facts = replace(self._facts, runner=runner, against=found.get("matched"))
         self._add(request)
 
-    def _find(self, slot: str, task: str) -> _Request | None:
+    def _find(self, slot: str, task: str) -> Request | None:
         """Return the request of this process, slot and task, if it began in the window."""
         key = (self._starts, slot, task)
         return next((it for it in reversed(self._requests) if it.key == key), None)
 
     def counts(self) -> Counts:
         """Return the counts of the first call of the model, or why they are unknown."""
-        if not self._requests:
-            return Counts(reason="no request of a model was written there")
-        if self._starts > 1 or self._interrupted:
-            return Counts(
-                reason="several model processes wrote there in between, and which of their "
-                "lines are the question's cannot be told"
-            )
+        if because := self._doubt():
+            return Counts(reason=because)
         first = self._requests[0]
-        pairs = zip(self._requests, self._requests[1:], strict=False)
-        if not all(later.goes_on_from(earlier) for earlier, later in pairs):
-            return Counts(
-                reason=f"{len(self._requests)} requests were written there in between, and which "
-                "of them is the question's cannot be told: ask when nobody else does"
-            )
-        if first.reused is None:
-            return Counts(
-                prompt=first.prompt,
-                reason="the lines there about the question are incomplete or contradict each other",
-            )
         return Counts(
             prompt=first.prompt,
             cached=first.reused,
-            re_read=first.prompt - first.reused,
+            re_read=first.read,
             facts=self.facts,
         )
+
+    def _doubt(self) -> str | None:
+        """Return why it is not sure which lines are the question's; none if it is."""
+        if self._gaps:
+            return (
+                "it says itself that lines are missing there: raise the limit of whoever keeps it, "
+                "for a journal LogRateLimitIntervalSec=0 in the model server's unit"
+            )
+        if not self._requests:
+            return "no request of a model was written there"
+        if self._starts > 1 or self._interrupted:
+            return (
+                "several model processes wrote there in between, and which of their lines are the "
+                "question's cannot be told"
+            )
+        pairs = zip(self._requests, self._requests[1:], strict=False)
+        if not all(later.goes_on_from(earlier) for earlier, later in pairs):
+            return (
+                f"{len(self._requests)} requests were written there in between, and which of them "
+                "is the question's cannot be told: ask when nobody else does"
+            )
+        return self._doubt_about(self._requests[0])
+
+    def _doubt_about(self, request: Request) -> str | None:
+        """Return why the cost of the only request is not sure; none if it is."""
+        if request.read is None or (request.key is None and self._no_question):
+            return (
+                "the request that was written there was given up, was no question (an embedding, "
+                "for example), or its last lines are missing"
+            )
+        if request.reused is None:
+            return "the lines there about the question are incomplete or contradict each other"
+        return None

@@ -19,7 +19,10 @@ _STOP = 2.0
 # What a followed program has no use for.
 _SECRETS = ("HA_TOKEN", "CREDENTIALS_DIRECTORY")
 # A line of the log itself may quote what somebody said, so it is never shown.
-_OF_THE_LOG = re.compile(r"\b(?:time|level|msg)=|\bslot\s|\bsrv\s|\[GIN\]|\btask\b")
+_OF_THE_LOG = re.compile(
+    r"\b(?:time|level|msg)=|\bslot\s|\bsrv\s|\[GIN\]|\btask\b"
+    r'|^\W*\{|"?MESSAGE"?\s*[:=]|^[\s\d,\]]*$'  # in a journal's or a container's own shape
+)
 
 
 class ProcessSource:

@@ -30,8 +30,8 @@ class Log:
         self.name = name
         self._source = source
         self._window = Window()
-        self._read: tuple[int, int] | None = None
-        self._between = (0, 0)
+        self._read: tuple[int, int, int] | None = None
+        self._between = Facts()
 
     async def begin(self, on_progress: Callable[[float], None] | None = None) -> None:
         """Listen, because a question is about to be sent.
@@ -41,11 +41,16 @@ class Log:
                 tells it: llama-server does from the fourth second on.
         """
         before, self._window = self._window, Window(on_progress)
+        interrupted = self._source.trouble is not None
         await self._source.begin(self._window.feed)
-        self._between = (0, 0)
+        self._between = Facts()
         if self._read is not None:
-            requests, loads = self._read
-            self._between = (before.requests - requests, before.loads - loads)
+            requests, loads, gaps = self._read
+            self._between = Facts(
+                others=before.requests - requests,
+                loads=before.loads - loads,
+                lost=interrupted or before.gaps > gaps,
+            )
         self._read = None
 
     async def close(self) -> None:
@@ -69,18 +74,19 @@ class Log:
             if self._window.empty and self._source.trouble:
                 break
             await asyncio.sleep(_POLL)
-        self._read = (self._window.requests, self._window.loads)
+        self._read = (self._window.requests, self._window.loads, self._window.gaps)
         found = self._window.counts()
-        if found.re_read is not None:
+        # A log that broke off may have more to say about whose the lines are.
+        because = self._source.trouble or found.reason
+        if because is None:
             return replace(found, source=self.name, facts=self._with_between(found.facts))
-        because = found.reason
-        if self._window.empty:
-            because = self._source.trouble or (
+        if self._window.empty and not self._window.gaps and not self._source.trouble:
+            because = (
                 "no request was written there while the question was answered. Is it the log of "
                 "this agent's model server, and may the warmer's user read it? A llama-server of "
                 "its own needs --log-verbosity 4, Ollama before 0.30 needs OLLAMA_DEBUG=1"
             )
-        return Counts(prompt=found.prompt, reason=f"{self.name} gives no counts: {because}")
+        return Counts(reason=f"{self.name} gives no counts: {because}")
 
     def failure(self) -> str | None:
         """Return why the question that has just failed did, if the log shows it by now.
@@ -116,8 +122,10 @@ class Log:
 
     def _with_between(self, facts: Facts) -> Facts:
         """Return the facts with what happened since the question before was answered."""
-        others, loads = self._between
-        return replace(facts, others=others, loads=facts.loads + loads)
+        between = self._between
+        return replace(
+            facts, others=between.others, loads=facts.loads + between.loads, lost=between.lost
+        )
 
 
 def _open(config: CountsConfig) -> Log | None:

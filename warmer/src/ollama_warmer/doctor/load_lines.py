@@ -10,19 +10,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 import re
 
+from ollama_warmer import log_loads
 from ollama_warmer.facts import Memory
+from ollama_warmer.log_facts import Runner
+from ollama_warmer.log_loads import Start
+from ollama_warmer.log_wrapping import Unwrapping
 
 # A container's log file is JSON, with a backslash before each quotation mark.
 _QUOTE = r'\\?"'
-_STARTING = re.compile(
-    rf"msg={_QUOTE}starting (?:llama-server|runner){_QUOTE} cmd=(.*)|"
-    rf"msg={_QUOTE}(starting mlx runner subprocess){_QUOTE}"
-)
 _TIME = re.compile(r"\btime=(\d{4}-\d\d-\d\dT\S+)")
 _LOADING = re.compile(r":\s+loading model '([^']*)'")
-_LOADED = re.compile(
-    rf":\s+model loaded(?:\\n|\s*$)|msg={_QUOTE}(?:llama[- ]\w+ started in |mlx runner is ready)"
-)
 _ARCHITECTURE = re.compile(r"print_info: arch\s+= (\S+)")
 _SWA = re.compile(r"print_info: n_swa\s+= (\d{1,9})\b", re.ASCII)
 _RECURRENT = re.compile(r"llama_memory_recurrent: size =")
@@ -105,26 +102,31 @@ class LoadLog:
     too_long: list[tuple[int, int]] = field(default_factory=list)
     clients: Counter[tuple[str, str]] = field(default_factory=Counter)
     lines: int = 0
+    _unwrapping: Unwrapping = field(default_factory=Unwrapping, repr=False, compare=False)
 
     def feed(self, line: str) -> None:
-        """Take one line, of any words."""
+        """Take one line, of any words, in whatever shape a journal or a container gave it."""
         self.lines += 1
-        line = line[:_LONGEST]
+        for own in self._unwrapping.lines(line):
+            self._feed_own(own[:_LONGEST])
+
+    def _feed_own(self, line: str) -> None:
+        """Take one line of the server's own."""
         # Most lines of a log are about requests, and one look has to be enough for them.
         if " | task " in line and "exceeds" not in line:
             return
-        if match := _STARTING.search(line):
-            self._start(line, match)
+        if start := log_loads.start(line):
+            self._start(line, start)
         elif match := _LOADING.search(line):
             self._loading(match[1])
         elif self.loads and not self.loads[-1].complete:
             self._detail(line, self.loads[-1])
         self._words(line)
 
-    def _start(self, line: str, match: re.Match[str]) -> None:
+    def _start(self, line: str, start: Start) -> None:
         """Begin a process that Ollama says it starts."""
-        load = _of_command(match[1] or "")
-        load.mlx = match[2] is not None
+        load = _of_command(start)
+        load.mlx = start.runner is Runner.MLX
         load.time = _time(line)
         # A start that failed is tried again, and then the first one is dead.
         before = self.loads[-1] if self.loads else None
@@ -145,7 +147,7 @@ class LoadLog:
 
     def _detail(self, line: str, load: Load) -> None:
         """Take a line that a process writes while it loads a model."""
-        if _LOADED.search(line):
+        if log_loads.ready(line):
             load.complete = True
         if load.blurred:
             return
@@ -179,19 +181,22 @@ class LoadLog:
             self.clients[match[1], match[2]] += 1
 
 
-def _of_command(command: str) -> Load:
-    """Read the command that Ollama starts a process with (0.30 and newer, and the Go runner's)."""
+def _of_command(start: Start) -> Load:
+    """Read the command that Ollama starts a process with.
+
+    From 0.11.5 to 0.24 window and slots are not in it.
+    """
+    command = start.command
     slots = _number(command, "-np", "--parallel") or 1
     context = _number(command, "-c", "--ctx-size")
     model = re.search(r"--model\s+(.+?)(?=\s+--?[a-z]|\\?\"|$)", command)
-    llama_server = "--ollama-engine" not in command and "runner --" not in command
     return Load(
         model=_file_name(model[1]) if model else None,
         command=True,
         context=context // slots if context else None,
         slots=slots if context else None,
         batch=_number(command, "-ub", "-b", "--batch-size"),
-        shift="--context-shift" in command if llama_server else None,
+        shift="--context-shift" in command if start.runner is Runner.LLAMA_SERVER else None,
     )
 
 

@@ -7,10 +7,12 @@ is.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 import re
 
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.log_wrapping import Unwrapping
 
 _SLOT = r"slot +\S{1,20}: id +\d+ \| task -?\d+ \| +"
 _PAIRS = r"[a-z_]+ = -?[\d.]+(?: MiB)?"
@@ -42,7 +44,8 @@ _WINDOW = re.compile(r"n_swa += (\d+)", re.ASCII)
 
 def safe_lines(lines: Iterable[str]) -> Iterator[str]:
     """Yield the known parts of known lines, and nothing else of them."""
-    for line in lines:
+    unwrapping = Unwrapping()
+    for line in chain.from_iterable(map(unwrapping.lines, lines)):
         if match := _KNOWN.search(line):
             flags = "".join(_FLAG.findall(line)) if _STARTING in match[0] else ""
             yield match[0] + flags
