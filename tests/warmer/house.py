@@ -111,6 +111,7 @@ class House:
         }
     )
     http_status: HTTPStatus | None = None
+    http_body: str = "<html>no</html>"
     location: str | None = None
     url: str = ""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -127,7 +128,7 @@ class House:
             response.headers["Location"] = self.location
             return response
         if self.http_status is not None:
-            return connection.respond(self.http_status, "<html>no</html>")
+            return connection.respond(self.http_status, self.http_body)
         return None
 
     async def serve(self, connection: ServerConnection) -> None:

@@ -3,8 +3,10 @@
 import errno
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -16,8 +18,10 @@ from ollama_warmer.pages import (
     write_probe_page,
     write_status_page,
 )
-from ollama_warmer.pages.output import write
+from ollama_warmer.pages.output import REQUIREMENT, write
 from tests.warmer.pages import NOW, sample
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(name="no_matplotlib")
@@ -88,13 +92,20 @@ def test_a_bad_place_is_known_before_anything_is_measured(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("no_matplotlib")
 def test_without_matplotlib_nothing_is_written(tmp_path: Path) -> None:
-    """The error says how to get it, before the measurement and after."""
+    """The error says how to get it, before the measurement and after: of an index that has it."""
+    how = re.escape(f'{sys.executable} -m pip install "{REQUIREMENT}"')
     path = tmp_path / "page.html"
-    with pytest.raises(WarmerError, match=r'pip install "ollama-warmer\[report\]"'):
+    with pytest.raises(WarmerError, match=how):
         write_probe_page(path, sample("probe"))
-    with pytest.raises(WarmerError, match=r'pip install "ollama-warmer\[report\]"'):
+    with pytest.raises(WarmerError, match=how):
         check(path)
     assert not path.exists()
+
+
+def test_what_is_to_be_installed_is_what_is_needed() -> None:
+    """The package's own description says the same; the package itself can be had nowhere."""
+    project = tomllib.loads((ROOT / "warmer/pyproject.toml").read_text())["project"]
+    assert project["optional-dependencies"]["report"] == [REQUIREMENT]
 
 
 def test_only_who_draws_needs_matplotlib() -> None:

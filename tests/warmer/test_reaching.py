@@ -129,7 +129,10 @@ async def test_redirect_to_another_machine(house: House, run: Run) -> None:
     result = await run(house.url)
 
     assert result.exit_code == 3
-    assert f"{house.url} sends its visitors on to localhost, and the token" in result.stderr
+    assert (
+        f"{house.url} sends its visitors on to http://localhost:{port}, and the token"
+        in result.stderr
+    )
     assert not house.logins
 
 

@@ -3,20 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 import json
 import logging
-import os
-import ssl
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from ollama_warmer.credentials import Token
 from ollama_warmer.errors import AuthenticationFailed, CannotConnect, NotUnderstood
-from ollama_warmer.words import printable
+from ollama_warmer.refusals import CHECK, explain, sent_on
+from ollama_warmer.token_text import WHERE
+from ollama_warmer.words import phrase
 
 _PATH = "/api/websocket"
 _OPEN_TIMEOUT = 30.0
@@ -59,15 +58,12 @@ async def open_session(url: str, token: Token) -> AsyncIterator[ClientConnection
     )
     try:
         connection = await connecting
-    except (OSError, InvalidHandshake, InvalidURI) as err:
-        raise CannotConnect(_explain(url, err)) from err
+    # A redirect to something that is no address is a ValueError.
+    except (OSError, InvalidHandshake, InvalidURI, ValueError) as err:
+        _stay(url, connecting.uri)
+        raise CannotConnect(explain(url, err, _OPEN_TIMEOUT)) from err
     async with connection:
-        host = urlsplit(connecting.uri).hostname
-        if host != urlsplit(url).hostname:
-            raise CannotConnect(
-                f"{url} sends its visitors on to {host}, and the token is not shown to another "
-                "machine than the one in home_assistant.url: put that machine's address there"
-            )
+        _stay(url, connecting.uri)
         await _log_in(connection, url, token)
         yield connection
 
@@ -90,6 +86,12 @@ def parse(message: str | bytes) -> dict[str, Any]:
     return parsed
 
 
+def _stay(url: str, reached: str) -> None:
+    """Raise CannotConnect where a redirect has led to another machine."""
+    if urlsplit(reached).hostname != urlsplit(url).hostname:
+        raise CannotConnect(sent_on(url, reached))
+
+
 async def _log_in(connection: ClientConnection, url: str, token: Token) -> None:
     try:
         async with asyncio.timeout(_LOGIN_TIMEOUT):
@@ -104,57 +106,9 @@ async def _log_in(connection: ClientConnection, url: str, token: Token) -> None:
     if answer.get("type") == "auth_ok":
         return
     if answer.get("type") != "auth_invalid":
-        raise CannotConnect(
-            f"What answers at {url} does not log in like Home Assistant: check home_assistant.url "
-            "in the configuration file"
-        )
-    reason = token.hide_in(printable(answer.get("message", "no reason given")))
+        raise CannotConnect(f"What answers at {url} does not log in like Home Assistant: {CHECK}")
+    reason = token.hide_in(phrase(answer.get("message", "no reason given")))
     raise AuthenticationFailed(
         f"Home Assistant refused the token: {reason}. It may be wrong, expired or deleted: make a "
-        "new one in Home Assistant under your profile, Security, Long-lived access tokens"
-    )
-
-
-def _explain(url: str, err: Exception) -> str:
-    check = "check home_assistant.url in the configuration file"
-    if isinstance(err, ssl.SSLCertVerificationError):
-        return (
-            f"The certificate of {url} is not trusted: {err.verify_message}. Use the name that the "
-            "certificate was made for, or let this machine trust it (SSL_CERT_FILE)"
-        )
-    # Some servers answer a handshake that they do not understand by hanging up.
-    if isinstance(err, (ssl.SSLError, ConnectionResetError)) and url.startswith("https:"):
-        return f"{url} does not speak TLS: is it an address with http instead of https?"
-    if isinstance(err, InvalidStatus):
-        return _explain_status(url, err.response.status_code)
-    if isinstance(err, TimeoutError):
-        return (
-            f"{url} did not answer within {_OPEN_TIMEOUT:g} s: see whether Home Assistant runs, "
-            f"and {check}"
-        )
-    if isinstance(err, OSError):
-        return (
-            f"Home Assistant cannot be reached at {url}: {_reason(err)}. See whether it runs, and "
-            f"{check}"
-        )
-    return f"What answers at {url} is not Home Assistant, or wants https instead of http: {check}"
-
-
-def _reason(err: OSError) -> str:
-    """Return the system's words for an error, which the loop wraps in its own."""
-    if err.errno is None or err.errno <= 0:
-        return err.strerror or str(err) or "the connection broke off"
-    return os.strerror(err.errno)
-
-
-def _explain_status(url: str, status: int) -> str:
-    if status == HTTPStatus.FORBIDDEN:
-        return (
-            f"{url} refused the connection (HTTP 403): Home Assistant may have banned this "
-            "machine after wrong tokens, see ip_bans.yaml in its configuration folder"
-        )
-    return (
-        f"{url} answered HTTP {status} instead of opening a WebSocket: check that "
-        "home_assistant.url in the configuration file is Home Assistant's own address, and that a "
-        "proxy in front of it passes WebSockets on"
+        f"new one {WHERE}"
     )

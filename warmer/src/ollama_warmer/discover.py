@@ -6,7 +6,13 @@ from typing import Any
 
 from ollama_warmer.credentials import Token
 from ollama_warmer.errors import CommandFailed, NotUnderstood
-from ollama_warmer.home_assistant import BUILT_IN, OLD_BUILT_IN, HomeAssistant, connect
+from ollama_warmer.home_assistant import (
+    BUILT_IN,
+    OLD_BUILT_IN,
+    UNAUTHORIZED,
+    HomeAssistant,
+    connect,
+)
 from ollama_warmer.words import printable
 
 PREFERRED = "preferred"
@@ -20,7 +26,6 @@ _SELECT = "select."
 # A satellite with two wake words has two selects; the second one's key is `pipeline_n`.
 _PIPELINE_KEYS = {"pipeline", "pipeline_n"}
 _SILENT = {"unavailable", "unknown"}
-_UNAUTHORIZED = "unauthorized"
 
 _Row = Mapping[str, Any]
 
@@ -157,7 +162,7 @@ class _Search:
     def _note(self, err: CommandFailed, kind: str, what: str) -> None:
         why = (
             "the user of this token would have to be an administrator"
-            if err.code == _UNAUTHORIZED
+            if err.code == UNAUTHORIZED
             else f"{err.message} ({err.code})"
         )
         self._missing.append(f"Home Assistant does not tell {what} ({kind}): {why}")

@@ -12,7 +12,7 @@ from ollama_warmer import checks
 from ollama_warmer.discover import NO_AGENT, Assistant, Findings, Satellite
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.home_assistant import BUILT_IN, NO_MODEL, OLD_BUILT_IN
-from ollama_warmer.words import listing, printable
+from ollama_warmer.words import listing, phrase, printable
 
 _APP = "app"
 _FALLBACK_LANGUAGE = "en"
@@ -156,7 +156,7 @@ def _head(url: str, agent: str, own: Assistant | None, notes: Sequence[str]) -> 
     lines = [
         "# Written by `ollama-warmer discover`. It shows the house as it was then: after a new",
         "# satellite or another choice of assistant, run it again.",
-        *(f"# Note: {printable(note)}." for note in notes),
+        *(f"# Note: {phrase(note)}." for note in notes),
         "",
         *([f"# The agent of the assistant {_quoted(own.name)}."] if own else []),
         f"agent = {_quoted(agent)}",

@@ -9,6 +9,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from ollama_warmer.connecting import open_session, parse
 from ollama_warmer.credentials import Token
@@ -19,7 +20,7 @@ from ollama_warmer.errors import (
     NotReady,
     NotUnderstood,
 )
-from ollama_warmer.words import printable
+from ollama_warmer.words import phrase, printable
 
 # Home Assistant's own agent (`HOME_ASSISTANT_AGENT` in its conversation integration, 2026.11), and
 # what pipelines of long ago call it.
@@ -28,10 +29,16 @@ OLD_BUILT_IN = "homeassistant"
 NO_MODEL = f"{BUILT_IN} asks no model: it has no prompt to keep warm"
 RUNNING = "RUNNING"
 UNKNOWN_COMMAND = "unknown_command"
+UNAUTHORIZED = "unauthorized"
 _COMMAND_TIMEOUT = 60.0
 _POLL_INTERVAL = 1.0
 _UPDATE = "update the older of Home Assistant and this warmer"
-_BROKEN = "The connection to Home Assistant broke: see whether it restarted"
+_RECOVERY = (
+    "Home Assistant runs in recovery mode, in which it has no agents, because it could not start "
+    "with its configuration: look at its log, mend the configuration, and restart it"
+)
+# A proxy that cuts a connection within this after a message does not do it for being silent.
+_SILENT = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +102,11 @@ async def connect(url: str, token: Token) -> AsyncIterator["HomeAssistant"]:
 
 
 class HomeAssistant:
-    """A connection that has logged in; several commands may be under way at once."""
+    """A connection that has logged in; several commands may be under way at once.
+
+    Attributes:
+        safe_mode: Whether Home Assistant runs without custom integrations, as it last told.
+    """
 
     def __init__(self, connection: ClientConnection) -> None:
         """Take over an open connection; `receive` has to run beside the commands."""
@@ -103,6 +114,8 @@ class HomeAssistant:
         self._last_id = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._ended: str | None = None
+        self._heard = asyncio.get_running_loop().time()
+        self.safe_mode = False
 
     @property
     def connected(self) -> bool:
@@ -114,9 +127,10 @@ class HomeAssistant:
         ended = "Home Assistant closed the connection: see whether it restarted"
         try:
             async for message in self._connection:
+                self._heard = asyncio.get_running_loop().time()
                 self._take(parse(message))
-        except ConnectionClosed:
-            ended = _BROKEN
+        except ConnectionClosed as err:
+            ended = self._broken(err)
         except NotUnderstood as err:
             ended = str(err)
         finally:
@@ -124,6 +138,23 @@ class HomeAssistant:
             for future in self._pending.values():
                 if not future.done():
                     future.set_exception(CannotConnect(ended))
+
+    def _broken(self, err: ConnectionClosed) -> str:
+        """Return why a connection ended without Home Assistant having closed it."""
+        # What `websockets` ends a connection with when a ping is not answered.
+        if err.sent is not None and err.sent.code == CloseCode.INTERNAL_ERROR:
+            return (
+                "Home Assistant is not heard any more, it has answered no ping: see whether it "
+                "hangs, and whether the network holds"
+            )
+        silent = asyncio.get_running_loop().time() - self._heard
+        words = "The connection to Home Assistant broke: see whether it restarted"
+        if silent < _SILENT:
+            return words
+        return (
+            f"{words}; if it did not, a proxy in front of it may cut connections that are silent "
+            f"for {silent:.0f} s: raise that limit (proxy_read_timeout of nginx)"
+        )
 
     def _take(self, message: Mapping[str, Any]) -> None:
         future = self._pending.get(message.get("id", 0))
@@ -138,7 +169,7 @@ class HomeAssistant:
         future.set_exception(
             CommandFailed(
                 printable(error.get("code", "unknown_error")),
-                printable(error.get("message", "no reason given")),
+                phrase(error.get("message", "no reason given")),
             )
         )
 
@@ -172,8 +203,8 @@ class HomeAssistant:
         except TimeoutError as err:
             raise NoAnswer(f"Home Assistant did not answer {kind} within {within:g} s") from err
         except ConnectionClosed as err:
-            self._ended = _BROKEN
-            raise CannotConnect(_BROKEN) from err
+            self._ended = self._broken(err)
+            raise CannotConnect(self._ended) from err
         finally:
             del self._pending[command_id]
 
@@ -184,7 +215,8 @@ class HomeAssistant:
             within: Seconds to wait.
 
         Raises:
-            NotReady: It had not started in time, or does not say whether it has.
+            NotReady: It had not started in time, does not say whether it has, or runs in recovery
+                mode.
             CannotConnect: The connection is gone.
         """
         clock = asyncio.get_running_loop().time
@@ -204,8 +236,12 @@ class HomeAssistant:
             if err.code == UNKNOWN_COMMAND:
                 return err.code
             raise NotReady(f"Home Assistant does not tell its state: {err}") from err
-        state = config.get("state") if isinstance(config, dict) else None
-        return printable(state)
+        told = config if isinstance(config, dict) else {}
+        # It is asked as long as it has not started, and in that mode it never does.
+        if told.get("recovery_mode") is True:
+            raise NotReady(_RECOVERY)
+        self.safe_mode = told.get("safe_mode") is True
+        return printable(told.get("state"))
 
     async def agents(self) -> frozenset[str]:
         """Return the ids of all conversation agents.

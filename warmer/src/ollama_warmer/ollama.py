@@ -18,7 +18,7 @@ from aiohttp import (
 )
 
 from ollama_warmer.errors import CannotConnectOllama, NotOllama, RefusedByOllama
-from ollama_warmer.words import printable
+from ollama_warmer.words import phrase
 
 API_KEY = "OLLAMA_API_KEY"
 # A cold prompt on a slow machine takes many minutes before the first byte.
@@ -164,7 +164,7 @@ class Ollama:
         error = parsed.get("error") if isinstance(parsed, dict) else None
         if error is not None or response.status >= HTTPStatus.BAD_REQUEST:
             raise RefusedByOllama(
-                self.url, response.status, printable(error or response.reason or "no reason given")
+                self.url, response.status, phrase(error or response.reason or "no reason given")
             )
         if not isinstance(parsed, dict):
             raise NotOllama(f"What answers at {self.url} is not Ollama: check the address")
@@ -194,7 +194,7 @@ def _why(err: Exception) -> str:
         return "it did not answer in time"
     if isinstance(err, OSError) and err.errno is not None and err.errno > 0:
         return os.strerror(err.errno)
-    return printable(err) or type(err).__name__
+    return phrase(err) or type(err).__name__
 
 
 def _count(value: object) -> int | None:

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ollama_warmer import inventory
 from ollama_warmer.asking import CONVERSATION, Asker, Meter, Observer, Step
 from ollama_warmer.config import Config, HomeAssistantConfig, Target
 from ollama_warmer.credentials import Token
-from ollama_warmer.errors import CannotConnect, ExitCode, WarmerError
+from ollama_warmer.errors import AuthenticationFailed, CannotConnect, ExitCode, WarmerError
 from ollama_warmer.home_assistant import HomeAssistant, connect
 from ollama_warmer.inventory import Inventory
 from ollama_warmer.logs import following
@@ -143,8 +143,28 @@ async def _run_round(
             raise
         results += [_failed(target, err) for target in targets[len(results) :]]
         return Round(results=tuple(results), stopped=err)
+    if isinstance(results[-1].error, CannotConnect):
+        results[-1] = await _looked_into(results[-1], server, token)
     last = results[-1].error
-    return Round(results=tuple(results), stopped=last if isinstance(last, CannotConnect) else None)
+    is_gone = isinstance(last, (CannotConnect, AuthenticationFailed))
+    return Round(results=tuple(results), stopped=last if is_gone else None)
+
+
+async def _looked_into(
+    result: TargetResult, server: HomeAssistantConfig, token: Token
+) -> TargetResult:
+    """Return the result of a target whose connection was cut, with the reason.
+
+    Home Assistant cuts connections without a word when their token is deleted. Before any other
+    target it is connected to once more, and says so then; after the last one, only here.
+    """
+    try:
+        async with connect(server.url, token):
+            return result
+    except AuthenticationFailed as err:
+        return replace(result, reason=str(err), error=err)
+    except WarmerError:
+        return result
 
 
 async def _reach(

@@ -87,9 +87,16 @@ def _target(standing: Standing, now: datetime) -> dict[str, Any]:
 
 
 def print_status(
-    status: Status, rounds: Sequence[Mapping[str, Any]], file: Path, console: Console
+    status: Status, rounds: Sequence[Mapping[str, Any]], files: Sequence[Path], console: Console
 ) -> None:
-    """Print a sentence, a table with a line for each target, the reasons, and the last rounds."""
+    """Print a sentence, a table with a line for each target, the reasons, and the last rounds.
+
+    Args:
+        status: How the targets stood.
+        rounds: The rounds of the state file.
+        files: The state file; without any, the places where none was found.
+        console: Where to.
+    """
     console.print(_summary(status), soft_wrap=True)
     for part in _targets(status, console):
         console.print(part)
@@ -111,7 +118,10 @@ def print_status(
     if rounds:
         console.print()
         console.print(_rounds(rounds[-ROUNDS:], status.now, console))
-    console.print(Text(f"From {file}", style="dim"), soft_wrap=True)
+    source = f"From {files[0]}"
+    if not rounds and not any(file.exists() for file in files):
+        source = f"No round is kept yet: there is no {' and no '.join(map(str, files))}"
+    console.print(Text(source, style="dim"), soft_wrap=True)
 
 
 def _summary(status: Status) -> Text:

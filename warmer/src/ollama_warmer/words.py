@@ -16,6 +16,11 @@ def printable(words: object) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
+def phrase(words: object) -> str:
+    """Return words that came from elsewhere as they fit into a sentence: without a full stop."""
+    return printable(words).strip().rstrip(".")
+
+
 def listing(names: Iterable[str]) -> str:
     """Return names as they appear in a sentence: sorted, quoted, with commas; `none` for none."""
     return ", ".join(f'"{printable(name)}"' for name in sorted(names)) or "none"

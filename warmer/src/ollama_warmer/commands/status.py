@@ -60,7 +60,7 @@ def _status(
     json_wanted: bool,
 ) -> ExitCode:
     config = None if config_file is None else load_config(config_file)
-    file = _state_file(config_file, state_file, os.environ)
+    file, files = _state_file(config_file, state_file, os.environ)
     state = file.read()
     standings = status_of(state, config, names, datetime.now(UTC))
     selected = select(state, names)
@@ -68,7 +68,7 @@ def _status(
     if json_wanted:
         show_json(json.dumps(shown, ensure_ascii=False, indent=2))
     else:
-        print_status(standings, selected["rounds"], file.path, Console())
+        print_status(standings, selected["rounds"], files, Console())
     if page is not None:
         # Its drawing is needed by nothing else here.
         from ollama_warmer.pages import write_status_page  # noqa: PLC0415
@@ -79,11 +79,15 @@ def _status(
 
 def _state_file(
     config_file: Path | None, state_file: Path | None, environ: Mapping[str, str]
-) -> StateFile:
+) -> tuple[StateFile, tuple[Path, ...]]:
+    """Return the newest state file, and where it is; without any, where it could have been."""
     if state_file is not None:
         if not state_file.exists():
             raise ConfigError(f"{state_file}: there is no such state file")
-        return StateFile(state_file)
+        return StateFile(state_file), (state_file,)
     if config_file is None:
         raise ConfigError("Name a configuration with --config FILE, or a state file with --state")
-    return newest_of(places(config_file, environ))
+    possible = places(config_file, environ)
+    newest = newest_of(possible)
+    there = tuple(path for path in possible if path.exists())
+    return newest, (newest.path,) if newest.path in there else there or possible

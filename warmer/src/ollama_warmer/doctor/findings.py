@@ -32,6 +32,12 @@ class Finding:
     words: str
     advice: str | None = None
 
+    def __post_init__(self) -> None:
+        """Take away the full stops of words that came from elsewhere: one is put behind them."""
+        object.__setattr__(self, "words", self.words.rstrip("."))
+        if self.advice is not None:
+            object.__setattr__(self, "advice", self.advice.rstrip("."))
+
 
 @dataclass(frozen=True)
 class Subject:

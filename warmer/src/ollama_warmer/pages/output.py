@@ -5,10 +5,16 @@ import importlib.util
 import os
 from pathlib import Path
 import secrets
+import sys
 
 from ollama_warmer.errors import WarmerError
 
-MISSING = 'a report needs matplotlib for its figures: pip install "ollama-warmer[report]"'
+# As warmer/pyproject.toml has it; the program itself is on no package index.
+REQUIREMENT = "matplotlib>=3.9"
+MISSING = (
+    "a report needs matplotlib for its figures: let the Python of this program install it, "
+    f'{sys.executable} -m pip install "{REQUIREMENT}"'
+)
 
 
 def check(path: Path) -> None:
