@@ -7,6 +7,7 @@ wire only: what differs between rooms, people and moments travels with the newes
 from collections.abc import Sequence
 from dataclasses import replace
 import json
+import math
 import time
 
 from homeassistant.components import conversation
@@ -124,6 +125,10 @@ class Agent:
                 return messages
             replay.dropped += left // 2
 
+    def tokens(self, length: int) -> int:
+        """Return about how many tokens so many characters of a prompt are, by the last count."""
+        return math.ceil(length / self._characters_per_token)
+
     def note(
         self,
         occasion: Occasion,
@@ -134,10 +139,18 @@ class Agent:
     ) -> Turn:
         """Return the verdict on a turn, log it, and remember what the server has been sent."""
         wire = _wire(prefix, messages, counts.node)
+        if counts.prompt_tokens:
+            self._characters_per_token = wire.length() / counts.prompt_tokens
         context_length = self.server.state.context_length(self.options.model)
         other_options = context_length not in (None, 0, self.options.num_ctx)
         turn = replace(
-            judge(counts, wire, self._last, other_options=other_options),
+            judge(
+                counts,
+                wire,
+                self._last,
+                other_options=other_options,
+                riding=self.tokens(prefix.learned) if _tells(messages, prefix.tail) else None,
+            ),
             first_token_s=first_token_s,
         )
         if self._store.closed:
@@ -145,12 +158,17 @@ class Agent:
             return turn
         if turn.verdict is Verdict.SERVER_LOST_IT and messages:
             self.planter.forget()
-        if turn.prompt_tokens:
-            self._characters_per_token = wire.length() / turn.prompt_tokens
         self._last = wire
         async_log_turn(self.hass, self.subentry_id, occasion, turn)
         self._store.async_save(self.subentry_id, self.prompts.prefix, wire)
         return turn
+
+
+def _tells(messages: Sequence[WireMessage], tail: str) -> bool:
+    """Return whether the newest message is a question in front of which the tail rides."""
+    if not messages or messages[-1]["role"] != "user":
+        return False
+    return str(messages[-1]["content"]).startswith(tail)
 
 
 def _wire(prefix: WirePrefix, messages: Sequence[WireMessage], node: str | None = None) -> Wire:

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from homeassistant.components import conversation
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.util import dt as dt_util
 
 from . import contexts
 from .agent import Agent
@@ -40,6 +41,13 @@ class Explanation:
 
     pieces: list[Piece]
     tools: list[str]
+    moving_tokens: int
+    """About how many tokens of it are known to move, an estimate from their length."""
+
+    @property
+    def moving(self) -> list[str]:
+        """Return the lines that are known to move, as they are now."""
+        return [piece.text for piece in self.pieces if piece.mark is Mark.MOVING]
 
 
 async def async_explain(agent: Agent, context: str) -> Explanation:
@@ -58,7 +66,9 @@ async def async_explain(agent: Agent, context: str) -> Explanation:
     first = chat_log.content[0]
     system = first.content if isinstance(first, conversation.SystemContent) else ""
     tools = sorted(tool.name for tool in chat_log.llm_api.tools) if chat_log.llm_api else []
-    return Explanation(marked(agent.prompts.prefix.layout, system), tools)
+    pieces = marked(agent.prompts.prefix.layout, system, dt_util.utcnow().timestamp())
+    moving = sum(len(piece.text) + 1 for piece in pieces if piece.mark is Mark.MOVING)
+    return Explanation(pieces, tools, agent.tokens(moving))
 
 
 def no_prompt(agent: Agent, err: conversation.ConverseError) -> HomeAssistantError:
@@ -70,15 +80,18 @@ def no_prompt(agent: Agent, err: conversation.ConverseError) -> HomeAssistantErr
     )
 
 
-def marked(layout: PrefixLayout, system: str) -> list[Piece]:
-    """Return the pieces of a system text, in its own order, with their marks."""
+def marked(layout: PrefixLayout, system: str, now: float = 0.0) -> list[Piece]:
+    """Return the pieces of a system text, in its own order, with their marks.
+
+    `now` is the time in seconds, as the layout was told it.
+    """
     found = segments.split(system)
     # What a rebase would leave out of this very text is what is known to move.
     resting = deepcopy(layout)
-    resting.rebase([found])
+    resting.rebase([found], now)
     at_rest = set(segments.places(resting.stable, found) or ())
     # An agent that was never asked takes its stable part with the first question.
-    stable = deepcopy(layout).split(found).stable if layout.stable else resting.stable
+    stable = deepcopy(layout).split(found, now).stable if layout.stable else resting.stable
     in_front = set(segments.places(stable, found) or ())
 
     def mark(index: int) -> Mark:

@@ -28,6 +28,7 @@ from .windows import Client, async_clients, fits, next_size
 _ALL = 100
 _LAST_TURNS = 3
 _COLD_WARM_UPS = 3
+_MOST_RIDING_TOKENS = 200
 # English prose has four to five, a list of entities about three.
 _CHARACTERS_PER_TOKEN = 4
 _MOST_CHARACTERS_PER_TOKEN = 5
@@ -45,6 +46,7 @@ class Kind(StrEnum):
     NO_COUNTS = "no_cached_counts"
     OFFLOAD = "cpu_offload"
     COLD = "cold"
+    RIDES = "rides_along"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,7 @@ def async_server_issues(coordinator: OllamaWarmCoordinator, seen: dict[str, int]
                 | facts.windows(seen.get(subentry.subentry_id))
                 | facts.offload()
                 | facts.cold()
+                | facts.riding()
             )
     return issues
 
@@ -146,8 +149,8 @@ class _Facts:
         self._coordinator = coordinator
         self._subentry = subentry
         self._options = AgentOptions.from_data(subentry.data)
-        turns = _counted(coordinator, subentry.subentry_id)
-        self._tokens = [turn.prompt_tokens or 0 for turn in turns]
+        self._turns = _counted(coordinator, subentry.subentry_id)
+        self._tokens = [turn.prompt_tokens or 0 for turn in self._turns]
 
     def _id(self, kind: Kind, *more: str) -> str:
         return issue_id(kind, self._subentry.subentry_id, *more)
@@ -271,6 +274,16 @@ class _Facts:
         _, turn = warmth.last[self._subentry.subentry_id]
         key = _COLD.get(turn.reason, "cold_prompt_changed")
         return {self._id(Kind.COLD): Issue(key=key, placeholders=self._names())}
+
+    def riding(self) -> Issues:
+        """Return whether much is sent with each question because it was learned as moving."""
+        riding = [turn.riding_tokens for turn in self._turns if turn.riding_tokens is not None]
+        if not riding:
+            return {self._id(Kind.RIDES): None}
+        if riding[-1] <= _MOST_RIDING_TOKENS:
+            return {}
+        names = self._names(tokens=round(riding[-1], -1))
+        return {self._id(Kind.RIDES): Issue(key="rides_along", placeholders=names)}
 
 
 _COLD = {

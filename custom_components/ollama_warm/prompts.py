@@ -2,6 +2,7 @@
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
+from homeassistant.util import dt as dt_util
 
 from . import contexts
 from .const import DOMAIN, LOGGER, WARM_UP_PREFIX
@@ -39,9 +40,9 @@ class Prompts:
             await self.async_rebase(user_input)
         if not self.prefix.tools.looked:
             # No context can be looked at without this person.
-            self.prefix.rebase({}, [render])
+            self.prefix.rebase({}, [render], _now())
         await self._update(context, user_input, render)
-        return self.prefix.take(render)
+        return self.prefix.take(render, _now())
 
     async def _update(
         self, context: str, user_input: conversation.ConversationInput, render: Render
@@ -69,7 +70,8 @@ class Prompts:
         owner = await self._hass.auth.async_get_owner()
         of_owner = owner and await self._look(contexts.person_context(owner.id), user_input)
         found = {context: render for context, render in renders.items() if render}
-        if (found or of_owner) and self.prefix.rebase(found, [of_owner] if of_owner else []):
+        people = [of_owner] if of_owner else []
+        if (found or people) and self.prefix.rebase(found, people, _now()):
             LOGGER.debug("%s has a new stable prefix", user_input.agent_id)
 
     async def _look(
@@ -95,6 +97,11 @@ class Prompts:
             self._options.prompt,
             user_input.extra_system_prompt,
         )
+
+
+def _now() -> float:
+    """Return the time in seconds, as what is learned of a prompt is kept for a while."""
+    return dt_util.utcnow().timestamp()
 
 
 def lend_tools(chat_log: conversation.ChatLog, prefix: WirePrefix) -> None:

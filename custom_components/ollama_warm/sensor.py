@@ -48,6 +48,9 @@ class AgentSensorDescription(SensorEntityDescription):
 
     entity_category: EntityCategory | None = EntityCategory.DIAGNOSTIC
     value_fn: Callable[[TurnLog], StateType | datetime]
+    attribute: str | None = None
+    """The name of a value beside it, and how that is got."""
+    attribute_fn: Callable[[TurnLog], StateType] = lambda _: None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +122,8 @@ AGENT_SENSORS = (
         state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=0,
         value_fn=_asked(lambda turn: turn.re_read_tokens),
+        attribute="riding_tokens_estimated",
+        attribute_fn=_asked(lambda turn: turn.riding_tokens),
     ),
     AgentSensorDescription(
         key="prompt_tokens",
@@ -233,6 +238,13 @@ class AgentSensor(AgentEntity, SensorEntity):
     def native_value(self) -> StateType | datetime:
         """Return what the log tells."""
         return self.entity_description.value_fn(self._log)
+
+    @property
+    @override
+    def extra_state_attributes(self) -> dict[str, StateType] | None:
+        """Return what is told beside it."""
+        name = self.entity_description.attribute
+        return {name: self.entity_description.attribute_fn(self._log)} if name else None
 
 
 class WarmShareSensor(AgentSensor):

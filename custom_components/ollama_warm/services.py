@@ -99,6 +99,7 @@ async def _async_explain(call: ServiceCall) -> ServiceResponse:
             "prompt": [
                 {"mark": piece.mark.value, "text": piece.text} for piece in explanation.pieces
             ],
+            "moving_tokens_estimated": explanation.moving_tokens,
             "tools": [*explanation.tools],
         }
     return response

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     """Why tokens were re-read."""
 
     NOTHING = "nothing"
+    RIDES_ALONG = "rides_along"
     NO_COUNT = "no_count"
     FIRST_PROMPT = "first_prompt"
     SEGMENT_CHANGED = "segment_changed"
@@ -82,8 +83,12 @@ class Turn:
     verdict: Verdict
     reason: Reason
     detail: str = field(default="", repr=False)
-    """What changed: a quote of the system text, or the name of a tool. For administrators."""
+    """What changed, a quote of the system text or the name of a tool, or how much rides along. For
+    administrators."""
     node: str | None = None
+    riding_tokens: int | None = None
+    """About how many tokens of the question were there because they were learned as moving; an
+    estimate from their length, None where they were not sent with this call."""
     first_token_s: float | None = None
     """From sending the question to the first word of the answer, None for a warm-up."""
 
@@ -112,13 +117,23 @@ class Turn:
         }
 
 
-def judge(counts: Counts, wire: Wire, last: Wire | None, *, other_options: bool = False) -> Turn:
+def judge(
+    counts: Counts,
+    wire: Wire,
+    last: Wire | None,
+    *,
+    other_options: bool = False,
+    riding: int | None = None,
+) -> Turn:
     """Return the turn with its verdict: what was to be expected, and what came.
 
     `last` is what this agent last sent to the server, None when nothing is known of it.
     `other_options` says that the model was last seen loaded with another context length.
+    `riding` is about how many tokens were sent once more because they are known to move.
     """
     verdict, reason, detail = _verdict(counts, wire, last, other_options=other_options)
+    if reason is Reason.NOTHING and riding and riding > FEW_TOKENS:
+        reason, detail = Reason.RIDES_ALONG, f"about {riding} tokens"
     return Turn(
         prompt_tokens=counts.prompt_tokens,
         cached_tokens=counts.cached_tokens,
@@ -129,6 +144,7 @@ def judge(counts: Counts, wire: Wire, last: Wire | None, *, other_options: bool 
         reason=reason,
         detail=detail,
         node=counts.node,
+        riding_tokens=riding,
     )
 
 

@@ -10,14 +10,23 @@ import probatio
 from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.components.websocket_api import async_register_command
 from homeassistant.components.websocket_api.connection import ActiveConnection
-from homeassistant.components.websocket_api.const import ERR_NOT_FOUND
-from homeassistant.components.websocket_api.decorators import require_admin, websocket_command
+from homeassistant.components.websocket_api.const import (
+    ERR_HOME_ASSISTANT_ERROR,
+    ERR_NOT_FOUND,
+)
+from homeassistant.components.websocket_api.decorators import (
+    async_response,
+    require_admin,
+    websocket_command,
+)
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.exceptions import ServiceValidationError
+from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
 from .agents import KnownAgent, async_find_agent, async_known_agents
 from .const import CONTRACT_VERSION
+from .contexts import APP
+from .explanation import async_explain
 from .prefix import segments
 from .told import logged_turn_told, may_read_prompt
 from .turn_log import MOST_TURNS
@@ -90,15 +99,19 @@ def ws_agents(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, 
     }
 )
 @require_admin
-@callback
-def ws_prefix(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the prefix of an agent: what is the same for everybody, and what is known to move."""
+@async_response
+async def ws_prefix(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+    """Send the prefix of an agent: what is the same for everybody, and what is known to move.
+
+    The latter is looked for in the prompt of now, as no text of it is remembered.
+    """
     try:
         known = async_find_agent(hass, msg["entity_id"])
-    except ServiceValidationError as err:
+        explanation = await async_explain(known.agent, APP)
+    except HomeAssistantError as err:
         connection.send_error(
             msg["id"],
-            ERR_NOT_FOUND,
+            ERR_NOT_FOUND if isinstance(err, ServiceValidationError) else ERR_HOME_ASSISTANT_ERROR,
             str(err),
             err.translation_key,
             err.translation_domain,
@@ -112,7 +125,8 @@ def ws_prefix(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, 
             "version": CONTRACT_VERSION,
             "stable": segments.join(prefix.layout.stable),
             "tools": prefix.tools.wire(),
-            "moving": sorted(prefix.layout.skeletons),
+            "moving": explanation.moving,
+            "moving_tokens_estimated": explanation.moving_tokens,
         },
     )
 

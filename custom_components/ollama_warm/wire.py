@@ -98,6 +98,7 @@ class ToolForms:
         return Render(
             system=first.content if isinstance(first, conversation.SystemContent) else "",
             tools=tuple(self._form(tool, api) for tool in api.tools) if api else (),
+            extra=chat_log.extra_system_prompt,
         )
 
     def _form(self, tool: llm.Tool, api: llm.APIInstance) -> WireTool:

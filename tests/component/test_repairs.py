@@ -248,7 +248,7 @@ async def test_every_issue_has_its_words(house: House, key: str) -> None:
     assert set(WORDS[key]) in ({"title", "description"}, {"title", "fix_flow"})
     form = {"agent", "model", "num_ctx", "new_num_ctx", "places"}
     issue = {"agent", "other", "model", "num_ctx", "other_num_ctx", "line", "lines"}
-    issue |= {"server", "version", "percent"}
+    issue |= {"server", "version", "percent", "tokens"}
     assert _values(WORDS[key]["title"]) <= issue
     if "description" in WORDS[key]:
         assert _values(WORDS[key]["description"]) <= issue

@@ -165,13 +165,36 @@ async def test_prefix(house: House, ask: Ask, ollama: Ollama) -> None:
     assert found["moving"] == []
 
 
-async def test_what_moves(
-    house: House, ask: Ask, agent: ConfigEntry, freezer: FrozenDateTimeFactory
+async def change_prompt(house: House, agent: ConfigEntry, prompt: str) -> None:
+    """Give the agent other instructions, in which a sensor that says 1 may be."""
+    house.hass.states.async_set("sensor.day", "1")
+    subentry = agent.subentries["agent"]
+    data = {**subentry.data, "prompt": prompt}
+    house.hass.config_entries.async_update_subentry(agent, subentry, data=data)
+    await house.hass.async_block_till_done()
+
+
+async def test_what_moves(house: House, ask: Ask, agent: ConfigEntry) -> None:
+    """Lines that are known to move are shown as they are now, with an estimate of their length."""
+    await change_prompt(house, agent, "Be brief.\nDay {{ states('sensor.day') }}.\nBe kind.")
+    for day in range(2, 5):
+        await house.ask("hello")
+        house.hass.states.async_set("sensor.day", str(day))
+    found = result(await ask("prefix", entity_id=AGENT))
+    assert found["moving"] == ["Day 4."]
+    assert 1 < found["moving_tokens_estimated"] < 7
+    assert "Day" not in found["stable"]
+
+
+async def test_what_moves_in_a_prompt_that_cannot_be_built(
+    house: House, ask: Ask, agent: ConfigEntry
 ) -> None:
-    """Lines that are known to move are shown with their numbers masked."""
-    layout = agent.runtime_data.agents["agent"].prompts.prefix.layout
-    layout.skeletons |= {"It is #:#.", "Day #"}
-    assert result(await ask("prefix", entity_id=AGENT))["moving"] == ["Day #", "It is #:#."]
+    """It is looked for in the prompt of now, so it is said why there is none."""
+    await change_prompt(house, agent, "One in {{ 1 / (states('sensor.day') | int) }}.")
+    house.hass.states.async_set("sensor.day", "0")
+    answer = await ask("prefix", entity_id=AGENT)
+    assert answer["error"]["code"] == "home_assistant_error"
+    assert answer["error"]["translation_key"] == "prompt_cannot_be_built"
 
 
 async def test_the_prefix_is_for_administrators(ask: Ask, guest: User) -> None:

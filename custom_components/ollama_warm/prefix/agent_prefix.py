@@ -18,6 +18,15 @@ class Render:
 
     system: str
     tools: tuple[WireTool, ...]
+    extra: str | None = None
+    """What was added to the end of the system text for this question only."""
+
+    def segments(self) -> tuple[list[str], list[str]]:
+        """Return the segments of the system text, and those of what was added to it."""
+        added = f"\n{self.extra}"
+        if not self.extra or not self.system.endswith(added):
+            return segments.split(self.system), []
+        return segments.split(self.system.removesuffix(added)), segments.split(self.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,8 @@ class WirePrefix:
     system: str
     tools: tuple[WireTool, ...]
     tail: str
+    learned: int = 0
+    """How many characters of the tail are there because they were learned as moving."""
     tools_length: int | None = None
     """The length of the tools on the wire, in characters."""
     named: frozenset[str] = frozenset()
@@ -48,29 +59,35 @@ class AgentPrefix:
         others = [known for known in self.spoke if known != device]
         self.spoke = [*others, device][-MOST_SPOKE:]
 
-    def take(self, render: Render) -> WirePrefix:
-        """Tell the render of one turn apart, so that it is sent behind the stable prefix."""
+    def take(self, render: Render, now: float = 0.0) -> WirePrefix:
+        """Tell the render of one turn apart, so that it is sent behind the stable prefix.
+
+        `now` is the time in seconds. Of what was added for this question, nothing is learned.
+        """
         tools = self.tools.with_own(render.tools)
-        found = segments.split(render.system)
-        split = self.layout.split(found)
+        found, extra = render.segments()
+        split = self.layout.split(found, now)
         return WirePrefix(
             system=segments.join(split.stable),
             tools=tools,
             tools_length=self.tools.length(tools),
-            tail=tail_text(split.tail),
+            tail=tail_text([*split.tail, *extra]),
+            learned=sum(len(segment) + 1 for segment in split.learned),
             named=frozenset(filter(segments.is_item, found)).union(map(name_of, tools)),
         )
 
-    def rebase(self, renders: Mapping[str, Render], of_people: Sequence[Render] = ()) -> bool:
+    def rebase(
+        self, renders: Mapping[str, Render], of_people: Sequence[Render] = (), now: float = 0.0
+    ) -> bool:
         """Take a new stable prefix from the renders of all contexts, at a quiet moment.
 
         `renders` maps each context to its render; `of_people` are more, of which only the text
-        is looked at: their tools are those persons' own. At least one in all. Returns whether
-        the prefix has changed.
+        is looked at: their tools are those persons' own. At least one in all. `now` is the time
+        in seconds. Returns whether the prefix has changed.
         """
         every = [*renders.values(), *of_people]
-        texts = [segments.split(render.system) for render in every]
-        text_changed = self.layout.rebase(texts)
+        texts = [render.segments()[0] for render in every]
+        text_changed = self.layout.rebase(texts, now)
         tools_changed = self.tools.rebase(
             {context: render.tools for context, render in renders.items()}
         )
@@ -91,7 +108,10 @@ class AgentPrefix:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return a prefix as it was stored. Raises KeyError or TypeError on another shape."""
+        """Return a prefix as it was stored.
+
+        Raises KeyError, TypeError or ValueError on another shape.
+        """
         return cls(
             key=str(data["key"]),
             layout=PrefixLayout.from_dict(data["layout"]),
