@@ -83,8 +83,7 @@ class Turn:
     verdict: Verdict
     reason: Reason
     detail: str = field(default="", repr=False)
-    """What changed, a quote of the system text or the name of a tool, or how much rides along. For
-    administrators."""
+    """What changed: a quote of the system text, or the name of a tool. For administrators."""
     node: str | None = None
     riding_tokens: int | None = None
     """About how many tokens of the question were there because they were learned as moving; an
@@ -112,9 +111,15 @@ class Turn:
             "load_s": self.load_s,
             "total_s": self.total_s,
             "verdict": self.verdict.value,
-            "reason": None if self.reason is Reason.NOTHING else self.reason.value,
+            "reason": self._reason_told(),
             "node": self.node,
         }
+
+    def _reason_told(self) -> str | None:
+        """Return the kind of the reason, with the tokens that ride along; None for nothing."""
+        if self.reason is Reason.RIDES_ALONG:
+            return f"{self.reason.value}: about {self.riding_tokens} tokens"
+        return None if self.reason is Reason.NOTHING else self.reason.value
 
 
 def judge(
@@ -133,7 +138,7 @@ def judge(
     """
     verdict, reason, detail = _verdict(counts, wire, last, other_options=other_options)
     if reason is Reason.NOTHING and riding and riding > FEW_TOKENS:
-        reason, detail = Reason.RIDES_ALONG, f"about {riding} tokens"
+        reason = Reason.RIDES_ALONG
     return Turn(
         prompt_tokens=counts.prompt_tokens,
         cached_tokens=counts.cached_tokens,

@@ -122,6 +122,29 @@ def test_other_options(counted: Counts, reason: Reason) -> None:
     assert judge(counted, WIRE, LAST, other_options=True).reason is reason
 
 
+@pytest.mark.parametrize(
+    ("counted", "last", "riding", "told"),
+    [
+        (re_read(20), LAST, None, None),
+        (re_read(20), LAST, 0, None),
+        (re_read(20), LAST, FEW_TOKENS, None),
+        (re_read(20), LAST, FEW_TOKENS + 1, "rides_along: about 25 tokens"),
+        (counts(0), LAST, 500, "evicted"),
+        (counts(0), None, 500, "first_prompt"),
+        (counts(20), OTHER_SYSTEM, 500, "segment_changed"),
+        (counts(None), LAST, 500, "no_count"),
+    ],
+)
+def test_what_rides_along(
+    counted: Counts, last: Wire | None, riding: int | None, told: str | None
+) -> None:
+    """More than a few tokens are the reason of a warm turn, and of none that is not."""
+    turn = judge(counted, WIRE, last, riding=riding)
+    assert turn.as_dict()["reason"] == told
+    assert turn.riding_tokens == riding
+    assert turn.detail == "" or turn.reason is Reason.SEGMENT_CHANGED
+
+
 QUESTIONS = {
     "short": "Is it late?",
     "with the app's tail": "Context:\n" + "Ask for the area if more than one fits. " * 8 + "\nHi",
