@@ -25,13 +25,15 @@ from .messages import (
     rounds_to_drop,
 )
 from .options import AgentOptions, WireMessage
+from .permits import Permits
 from .planter import Planter
 from .prefix.agent_prefix import WirePrefix
+from .prefix.tools import name_of
 from .prompts import Prompts, lend_tools
 from .server import Server
 from .store import PrefixStore
 from .turn_log import Occasion, async_log_turn
-from .turns import Turn, Verdict, Wire, judge
+from .turns import FAILED, Turn, Verdict, Wire, judge
 from .wire import Answer
 
 # Until a count says better: English prose and JSON lie between three and four.
@@ -52,6 +54,7 @@ class Agent:
         self.entity_id = ""
         self.prompts = Prompts(hass, self.options, store.prefix(self.subentry_id, self.options.key))
         self.planter = Planter(self.subentry_id, self.options, server, store)
+        self.permits = Permits(hass, self.subentry_id)
         self._store = store
         self._replays = Replays()
         self._characters_per_token = _CHARACTERS_PER_TOKEN
@@ -64,35 +67,41 @@ class Agent:
 
         Raises OllamaError, HomeAssistantError, or ConverseError when no prompt can be built.
         """
-        prefix = await self.prompts.async_take(user_input, chat_log)
-        lend_tools(chat_log, prefix)
-        rounds = rounds_of(chat_log.content)
-        replay = self._replays.of(chat_log.conversation_id)
-        replay.begin(len(rounds) - 1, prefix.tail, prefix.named)
         turns: list[Turn] = []
-        async with self.server.turnstile.person(self):
-            asked = time.monotonic()
-            planted = await self._plant(prefix)
-            for _ in range(MAX_TOOL_ROUNDS):
-                messages = await self._messages(chat_log, replay, prefix)
-                chunks = self.server.client.chat(self.options.body(prefix, messages))
-                answer = Answer(chunks, may_call=chat_log.llm_api is not None, asked=asked)
-                async for _content in chat_log.async_add_delta_content_stream(
-                    self.entity_id, answer.deltas()
-                ):
-                    pass
-                if planted:
-                    first_token_s, counts, planted = answer.first_token_s, planted, None
-                    turns.append(self.note(Occasion.QUESTION, counts, prefix, (), first_token_s))
-                occasion = Occasion.FOLLOW_UP if turns else Occasion.QUESTION
-                turns.append(
-                    self.note(occasion, answer.counts, prefix, messages, answer.first_token_s)
-                )
-                if not chat_log.unresponded_tool_results:
-                    break
-        if not isinstance(chat_log.content[-1], conversation.AssistantContent):
+        try:
+            async with self.server.turnstile.person(self):
+                await self._ask(_Question(self, user_input, chat_log), turns)
+        except OllamaError, conversation.ConverseError:
+            self.note_failure(Occasion.FOLLOW_UP if turns else Occasion.QUESTION)
+            raise
+        last = chat_log.content[-1]
+        if not isinstance(last, conversation.AssistantContent) or not (last.content or "").strip():
             raise HomeAssistantError(translation_domain=DOMAIN, translation_key="no_answer")
         return turns
+
+    async def _ask(self, question: _Question, turns: list[Turn]) -> None:
+        """Ask the model, and again as long as it calls tools; add each turn as it ends."""
+        chat_log = question.chat_log
+        bare = await question.async_take()
+        replay = self._replays.of(chat_log.conversation_id)
+        replay.begin(question.number, bare.tail)
+        asked = time.monotonic()
+        planted = await self._plant(bare)
+        for _ in range(MAX_TOOL_ROUNDS):
+            prefix, messages = await question.async_messages(replay)
+            chunks = self.server.client.chat(self.options.body(prefix, messages))
+            answer = Answer(chunks, may_call=chat_log.llm_api is not None, asked=asked)
+            async for _content in chat_log.async_add_delta_content_stream(
+                self.entity_id, answer.deltas()
+            ):
+                pass
+            if planted:
+                first_token_s, counts, planted = answer.first_token_s, planted, None
+                turns.append(self.note(Occasion.QUESTION, counts, bare, (), first_token_s))
+            occasion = Occasion.FOLLOW_UP if turns else Occasion.QUESTION
+            turns.append(self.note(occasion, answer.counts, prefix, messages, answer.first_token_s))
+            if not chat_log.unresponded_tool_results:
+                break
 
     async def _plant(self, prefix: WirePrefix) -> Counts | None:
         """Read a new prefix bare first, where a chat would leave it without its checkpoint.
@@ -108,17 +117,19 @@ class Agent:
             LOGGER.debug("%s could not plant its prefix: %s", self.entity_id, err)
         return None
 
-    async def _messages(
+    async def async_messages(
         self, chat_log: conversation.ChatLog, replay: Replay, prefix: WirePrefix
     ) -> list[WireMessage]:
         """Return the messages to send, with old rounds left out where they must be."""
         rounds = rounds_of(chat_log.content)
+        unsaid = self.permits.async_unsaid(map(name_of, prefix.tools))
+        replay.leave_out(rounds, unsaid, f"{prefix.system}\n{prefix.tail}")
         # The round in progress is not history.
         replay.dropped = max(
             replay.dropped, rounds_to_drop(len(rounds) - 1, self.options.max_history)
         )
         while True:
-            messages = await async_wire_messages(self.hass, rounds, replay)
+            messages = await async_wire_messages(self.hass, rounds, replay, unsaid)
             room = self.options.num_ctx * self._characters_per_token * WINDOW_SHARE
             left = len(rounds) - replay.dropped
             if left <= 1 or _wire(prefix, messages).length() <= room:
@@ -162,6 +173,44 @@ class Agent:
         async_log_turn(self.hass, self.subentry_id, occasion, turn)
         self._store.async_save(self.subentry_id, self.prompts.prefix, wire)
         return turn
+
+    def note_failure(self, occasion: Occasion) -> None:
+        """Log that a question or a warm-up failed, so that nothing older looks like its result."""
+        async_log_turn(self.hass, self.subentry_id, occasion, FAILED)
+
+
+class _Question:
+    """One question and its prompt, which holds only what may be named when it is sent."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        user_input: conversation.ConversationInput,
+        chat_log: conversation.ChatLog,
+    ) -> None:
+        """Take the question; its prompt is taken when it is let through."""
+        self.chat_log = chat_log
+        self.number = len(rounds_of(chat_log.content)) - 1
+        self._agent = agent
+        self._user_input = user_input
+
+    async def async_take(self) -> WirePrefix:
+        """Have the prompt built as it is now. Raises ConverseError if none can be."""
+        self._losses = self._agent.permits.async_losses()
+        self._prefix = await self._agent.prompts.async_take(self._user_input, self.chat_log)
+        lend_tools(self.chat_log, self._prefix)
+        return self._prefix
+
+    async def async_messages(self, replay: Replay) -> tuple[WirePrefix, list[WireMessage]]:
+        """Return prefix and messages, once nothing was un-exposed since the prompt was built.
+
+        That may be while the prefix was planted, while a tool ran, or while an image was read.
+        """
+        while True:
+            messages = await self._agent.async_messages(self.chat_log, replay, self._prefix)
+            if self._agent.permits.async_losses() == self._losses:
+                return self._prefix, messages
+            replay.tails[self.number] = (await self.async_take()).tail
 
 
 def _tells(messages: Sequence[WireMessage], tail: str) -> bool:

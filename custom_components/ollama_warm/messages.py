@@ -2,9 +2,11 @@
 
 import base64
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
@@ -12,8 +14,9 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.json import json_dumps
 
 from .const import DOMAIN
+from .names import Unsaid, fold, texts_in
 from .options import WireMessage
-from .prefix.layout import with_tail
+from .prefix.layout import tail_without, with_tail
 
 _REMEMBERED_CONVERSATIONS = 64
 
@@ -26,22 +29,39 @@ class Replay:
     """Which round of the conversation (0, 1, ...) was asked with which tail."""
     dropped: int = 0
     """How many rounds have been left out so far. Never shrinks, or the prefix would move."""
-    named: frozenset[str] = frozenset()
-    """The devices and tools that the model was told of with the last question."""
+    unsaid: set[int] = field(default_factory=set)
+    """Which rounds are left out for what they name. For good, as each change moves the prefix."""
 
-    def begin(self, number: int, tail: str, named: frozenset[str] = frozenset()) -> None:
+    def begin(self, number: int, tail: str) -> None:
         """Note what goes with a new user message.
 
         Whatever is known of it or of later ones belongs to a question that failed, or to a
-        conversation that is over and whose id was used again. Once something has been
-        un-exposed, earlier rounds are left out: an answer or a tool's result may name it.
+        conversation that is over and whose id was used again.
         """
-        if self.named - named:
-            self.dropped = max(self.dropped, number)
-        self.named = named
         self.tails = {known: text for known, text in self.tails.items() if known < number}
         self.tails[number] = tail
         self.dropped = min(self.dropped, number)
+        self.unsaid = {known for known in self.unsaid if known < number}
+
+    def leave_out(
+        self, rounds: Sequence[Sequence[conversation.Content]], unsaid: Unsaid, prompt: str
+    ) -> None:
+        """Leave out the rounds before the newest that name what may not be named any more.
+
+        Of a tail only the pieces go that do; it may name what the prompt still says by itself,
+        such as a room.
+        """
+        if not unsaid:
+            return
+        still_said = fold(prompt)
+        for number, items in enumerate(rounds[:-1]):
+            is_unsaid = partial(unsaid.in_text, since=items[0].created)
+            if any(map(is_unsaid, _texts_of(items))):
+                self.unsaid.add(number)
+            elif is_unsaid(self.tails.get(number, ""), said=still_said):
+                self.tails[number] = tail_without(
+                    self.tails[number], partial(is_unsaid, said=still_said)
+                )
 
 
 class Replays:
@@ -94,14 +114,21 @@ async def async_wire_messages(
     hass: HomeAssistant,
     rounds: Sequence[Sequence[conversation.Content]],
     replay: Replay,
+    unsaid: Unsaid,
 ) -> list[WireMessage]:
     """Return the messages of the rounds that are kept, each user message with its tail.
 
+    The newest round is always kept, as it is the question. What a tool answered meanwhile is
+    withheld where it names something that has gone since, unless the person named it.
     Raises HomeAssistantError for an attachment that is not an image, or cannot be read.
     """
     messages: list[WireMessage] = []
     shown: str | None = None
     for number, kept in enumerate(rounds[replay.dropped :], replay.dropped):
+        if number in replay.unsaid:
+            continue
+        is_newest = number == len(rounds) - 1
+        withheld = _withholding(kept, unsaid) if is_newest and unsaid else _unchanged
         for item in kept:
             if isinstance(item, conversation.UserContent):
                 tail = replay.tails.get(number, "")
@@ -110,10 +137,36 @@ async def async_wire_messages(
                 shown = tail or shown
                 messages.append(await _user_message(hass, item, text))
             elif isinstance(item, conversation.AssistantContent):
-                messages.append(_assistant_message(item))
+                messages.append(_assistant_message(item, withheld))
             elif isinstance(item, conversation.ToolResultContent):
-                messages.append(tool_message(item))
+                messages.append(_tool_message(item, withheld))
     return messages
+
+
+def _withholding(items: Sequence[conversation.Content], unsaid: Unsaid) -> Callable[[Any], Any]:
+    """Return what withholds from a JSON value that which has gone since a question was asked."""
+    said = (item.content for item in items if isinstance(item, conversation.UserContent))
+    return partial(unsaid.withheld, since=items[0].created, said=fold("\n".join(said)))
+
+
+def _unchanged(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value as it is."""
+    return value
+
+
+def _texts_of(items: Iterable[conversation.Content]) -> Iterator[str]:
+    """Yield all that a round says: words, thoughts, calls and what tools answered."""
+    for item in items:
+        if isinstance(item, conversation.ToolResultContent):
+            yield item.tool_name
+            yield from texts_in(item.result.data)
+            continue
+        yield item.content or ""
+        if isinstance(item, conversation.AssistantContent):
+            yield item.thinking_content or ""
+            for call in item.tool_calls or ():
+                yield call.tool_name
+                yield from texts_in(call.tool_args)
 
 
 async def _user_message(
@@ -143,20 +196,30 @@ def _read_images(paths: Iterable[Path]) -> list[str]:
     return [base64.b64encode(path.read_bytes()).decode() for path in paths]
 
 
-def _assistant_message(item: conversation.AssistantContent) -> WireMessage:
+def _assistant_message(
+    item: conversation.AssistantContent, withheld: Callable[[Any], Any]
+) -> WireMessage:
     """Return an answer, or the tool calls that the model made instead."""
-    message: WireMessage = {"role": "assistant", "content": item.content or ""}
+    message: WireMessage = {"role": "assistant", "content": withheld(item.content or "")}
     if item.thinking_content:
-        message["thinking"] = item.thinking_content
+        message["thinking"] = withheld(item.thinking_content)
     if item.tool_calls:
         message["tool_calls"] = [
-            {"function": {"name": call.tool_name, "arguments": call.tool_args}}
+            {
+                "function": {
+                    "name": withheld(call.tool_name),
+                    "arguments": {key: withheld(value) for key, value in call.tool_args.items()},
+                }
+            }
             for call in item.tool_calls
         ]
     return message
 
 
-def tool_message(item: conversation.ToolResultContent) -> WireMessage:
+def _tool_message(
+    item: conversation.ToolResultContent, withheld: Callable[[Any], Any]
+) -> WireMessage:
     """Return what a tool answered."""
-    data = {"error": item.result.data} if item.result.error else item.result.data
-    return {"role": "tool", "tool_name": item.tool_name, "content": json_dumps(data)}
+    result = withheld(item.result.data)
+    data = {"error": result} if item.result.error else result
+    return {"role": "tool", "tool_name": withheld(item.tool_name), "content": json_dumps(data)}

@@ -49,6 +49,8 @@ class Reason(StrEnum):
     OTHER_NODE = "other_node"
     CHECKPOINT = "checkpoint"
     EVICTED = "evicted"
+    FAILED = "failed"
+    """Nobody knows, as the question or the warm-up came to no result."""
 
 
 _OF_PART = {Part.SEGMENT: Reason.SEGMENT_CHANGED, Part.TOOL: Reason.TOOL_CHANGED}
@@ -120,6 +122,18 @@ class Turn:
         if self.reason is Reason.RIDES_ALONG:
             return f"{self.reason.value}: about {self.riding_tokens} tokens"
         return None if self.reason is Reason.NOTHING else self.reason.value
+
+
+FAILED = Turn(
+    prompt_tokens=None,
+    cached_tokens=None,
+    prefill_s=None,
+    load_s=None,
+    total_s=None,
+    verdict=Verdict.UNKNOWN,
+    reason=Reason.FAILED,
+)
+"""A turn that came to no result."""
 
 
 def judge(

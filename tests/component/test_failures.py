@@ -192,6 +192,8 @@ async def test_a_tool_call_without_tools(house: House, ollama: Ollama) -> None:
 
 NOTHING_TO_SAY = {
     "says nothing": Scripted(content=""),
+    "only thinks": Scripted(thinking="They want something."),
+    "thinks, and breaks a line": Scripted(thinking="Hm.", content=["\n", " "]),
     "calls for ever": Scripted(tool_calls=[call("llm__GetDateTime")]),
 }
 
@@ -205,4 +207,6 @@ async def test_nothing_to_say(
     result = await house.ask("hello", conversation_id="talk", language="fr")
     assert result.response.response_type.value == "error"
     assert result.conversation_id == "talk"
-    assert speech(result) != "Unable to get response"
+    assert speech(result) == await sentence(
+        house.hass, "exceptions", "no_answer.message", language="fr"
+    )

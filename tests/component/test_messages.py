@@ -16,11 +16,12 @@ def test_a_conversation_goes_on() -> None:
 
 def test_a_conversation_begins_anew() -> None:
     """A position that was there already is one of another conversation, or of a failure."""
-    replay = Replay(tails={0: "kitchen", 1: "kitchen", 2: "kitchen"}, dropped=2)
+    replay = Replay(tails={0: "kitchen", 1: "kitchen", 2: "kitchen"}, dropped=2, unsaid={1, 2})
     replay.begin(2, "bedroom")
     assert replay.tails == {0: "kitchen", 1: "kitchen", 2: "bedroom"}
+    assert replay.unsaid == {1}
     replay.begin(0, "hall")
-    assert (replay.tails, replay.dropped) == ({0: "hall"}, 0)
+    assert (replay.tails, replay.dropped, replay.unsaid) == ({0: "hall"}, 0, set())
 
 
 def test_how_many_are_remembered() -> None:
@@ -33,15 +34,3 @@ def test_how_many_are_remembered() -> None:
     replays.of("64")
     assert replays.of("0") is first
     assert replays.of("1") == Replay()
-
-
-def test_what_was_unexposed_takes_its_history_along() -> None:
-    """An earlier answer may name it, so earlier rounds are no longer told."""
-    replay = Replay()
-    replay.begin(0, "", frozenset({"lamp", "fan"}))
-    replay.begin(1, "", frozenset({"lamp", "fan", "new"}))
-    assert replay.dropped == 0
-    replay.begin(2, "", frozenset({"lamp"}))
-    assert replay.dropped == 2
-    replay.begin(3, "", frozenset({"lamp"}))
-    assert replay.dropped == 2

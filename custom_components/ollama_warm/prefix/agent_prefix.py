@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from . import segments
 from .layout import PrefixLayout, tail_text
-from .tools import ToolUnion, WireTool, name_of
+from .tools import ToolUnion, WireTool
 
 MOST_SPOKE = 8
 """How many devices are remembered besides the satellites: each is looked at in every warm-up."""
@@ -40,8 +40,6 @@ class WirePrefix:
     """How many characters of the tail are there because they were learned as moving."""
     tools_length: int | None = None
     """The length of the tools on the wire, in characters."""
-    named: frozenset[str] = frozenset()
-    """The list items of this turn's render, and the names of all its tools."""
 
 
 @dataclass(slots=True)
@@ -73,7 +71,6 @@ class AgentPrefix:
             tools_length=self.tools.length(tools),
             tail=tail_text([*split.tail, *extra]),
             learned=sum(len(segment) + 1 for segment in split.learned),
-            named=frozenset(filter(segments.is_item, found)).union(map(name_of, tools)),
         )
 
     def rebase(

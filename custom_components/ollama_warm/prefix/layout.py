@@ -4,12 +4,15 @@ A layout is told what Home Assistant rendered, never what moves: it keeps what a
 have in common, and learns from each one that does not fit.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from . import segments, shapes
 from .memory import Look, Memory
+
+_CONTEXT = "Context:"
+_DEVICES = "Additional devices:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,13 @@ def tail_text(tail: Iterable[str]) -> str:
             sentences.append(segment)
     parts = []
     if sentences:
-        parts.append("\n".join(["Context:", *sentences]))
+        parts.append("\n".join([_CONTEXT, *sentences]))
     if devices:
-        parts.append("\n".join(["Additional devices:", *devices]))
+        parts.append("\n".join([_DEVICES, *devices]))
     return "\n".join(parts)
+
+
+def tail_without(text: str, is_left_out: Callable[[str], bool]) -> str:
+    """Return the text of a tail without some of its segments."""
+    tail = (s for s in segments.split(text) if s not in (_CONTEXT, _DEVICES))
+    return tail_text(s for s in tail if not is_left_out(s))
