@@ -12,6 +12,7 @@ from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .disabled import async_is_disabled, async_reload_when_disabled
 from .issues import async_setup_issues, async_watch_issues
+from .migration import async_migrate_entry as async_migrate_entry
 from .server import Server
 from .services import async_setup_services
 from .store import PrefixStore

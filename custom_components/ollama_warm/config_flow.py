@@ -29,12 +29,14 @@ from .flow_schema import (
     has_model,
     take_over_schema,
 )
+from .migration import MINOR_VERSION
 
 
 class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
     """Adds a server, or changes one, after asking it whether it is one."""
 
     VERSION = 1
+    MINOR_VERSION = MINOR_VERSION
 
     def __init__(self) -> None:
         """Nothing has gone wrong yet."""
@@ -183,7 +185,7 @@ class OllamaWarmOptionsFlow(OptionsFlow):
     """Asks for what all agents of a server share."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the weather that is told."""
+        """Ask for the weather that is told, and who tells it."""
         if user_input is not None:
             return self.async_create_entry(data=user_input)
         return self.async_show_form(

@@ -51,7 +51,7 @@ from .const import (
 from .core_import import CoreAgent
 from .ollama.facts import full_name
 from .prefix.lint import Finding, Severity, lint
-from .tools.const import CONF_WEATHER_ENTITY
+from .tools.const import CONF_WEATHER_ENTITY, CONF_WEATHER_FOR_OTHERS
 
 CONF_AGENT: Final = "agent"
 CONF_KEEP_AS_IS: Final = "keep_as_is"
@@ -86,7 +86,12 @@ SERVER_SCHEMA = probatio.Schema(
 )
 KEY_SCHEMA = probatio.Schema({probatio.Optional(probatio.Secret(CONF_API_KEY)): _PASSWORD})
 OPTIONS_SCHEMA = probatio.Schema(
-    {probatio.Optional(CONF_WEATHER_ENTITY): EntitySelector(EntitySelectorConfig(domain="weather"))}
+    {
+        probatio.Optional(CONF_WEATHER_ENTITY): EntitySelector(
+            EntitySelectorConfig(domain="weather")
+        ),
+        probatio.Optional(CONF_WEATHER_FOR_OTHERS, default=False): BooleanSelector(),
+    }
 )
 
 type Findings = Mapping[str, list[Finding]]

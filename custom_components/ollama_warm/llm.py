@@ -1,4 +1,4 @@
-"""The tools that we add to Assist, for every agent that uses it.
+"""The tools that we add to Assist, for our agents, and for others if that was chosen.
 
 They say nothing in the prompt: a sentence there would stand behind what differs between rooms.
 """

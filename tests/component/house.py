@@ -20,6 +20,7 @@ from custom_components.ollama_warm.const import (
     CONF_WARM_INTERVAL,
     DOMAIN,
 )
+from custom_components.ollama_warm.migration import MINOR_VERSION
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
@@ -63,6 +64,7 @@ def add_server(
         domain=DOMAIN,
         entry_id="server",
         title="Server",
+        minor_version=MINOR_VERSION,
         data={CONF_URL: url, **({CONF_API_KEY: api_key} if api_key else {})},
         subentries_data=[agent],
     )

@@ -258,13 +258,14 @@ async def api(
     apis: str | Sequence[str] = "assist",
     language: str | None = "en",
     device_id: str | None = None,
+    platform: str = DOMAIN,
 ) -> llm.APIInstance:
-    """Return what an agent with these APIs gets."""
+    """Return what an agent with these APIs gets: one of ours, or of another integration."""
     return await llm.async_get_api(
         hass,
         apis if isinstance(apis, str) else list(apis),
         llm.LLMContext(
-            platform="test",
+            platform=platform,
             context=Context(),
             language=language,
             assistant="conversation",

@@ -121,23 +121,27 @@ async def test_a_key_is_refused_one_day(
 
 
 async def test_the_weather(house: House, agent: ConfigEntry) -> None:
-    """The weather that is told is chosen for all agents, and can be left open again."""
+    """The weather that is told is chosen for all agents, and can be left open again.
+
+    Other integrations' agents are given it only on request.
+    """
     hass = house.hass
-    for values in ({"weather_entity": "weather.home"}, {}):
+    for values in ({"weather_entity": "weather.home"}, {"weather_for_others": True}, {}):
         flow = await hass.config_entries.options.async_init(agent.entry_id)
         await told(hass, flow, "options")
         assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "init")
         result = await hass.config_entries.options.async_configure(flow["flow_id"], values)
         await hass.async_block_till_done()
         assert result["type"] is FlowResultType.CREATE_ENTRY
-        assert dict(agent.options) == values
+        assert dict(agent.options) == {"weather_for_others": False} | values
     assert how_it_is(agent) is ConfigEntryState.LOADED
 
 
 async def test_the_weather_that_was_chosen(house: House, agent: ConfigEntry) -> None:
     """The form shows what holds."""
     hass = house.hass
-    hass.config_entries.async_update_entry(agent, options={"weather_entity": "weather.home"})
+    chosen = {"weather_entity": "weather.home", "weather_for_others": True}
+    hass.config_entries.async_update_entry(agent, options=chosen)
     await hass.async_block_till_done()
     flow = await hass.config_entries.options.async_init(agent.entry_id)
-    assert suggested(flow) == {"weather_entity": "weather.home"}
+    assert suggested(flow) == chosen

@@ -24,7 +24,7 @@ from homeassistant.helpers.llm import (
 )
 from homeassistant.util.hass_dict import HassKey
 
-from .const import DOMAIN
+from .const import CONF_WEATHER_FOR_OTHERS, DOMAIN
 from .date_time import DateTimeTool
 from .meteo import MeteoTool
 from .source import async_is_offered
@@ -95,13 +95,17 @@ def async_offer_tools(hass: HomeAssistant) -> None:
 
 @callback
 def async_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -> list[Tool]:
-    """Return the tools of an API: Assist has a clock, ours needs one."""
+    """Return the tools of an API: Assist has a clock, ours needs one.
+
+    Whoever chose our API is offered them; with Assist, our own agents and whom an option names.
+    """
     tools: list[Tool] = []
     if _OFFER not in hass.data or not hass.data[_OFFER].has_tools:
         return tools
     if api_id == DOMAIN and _APIS_WITH_CLOCK.isdisjoint(_chosen_apis(hass, llm_context)):
         tools.append(_DATE_TIME)
-    if async_is_offered(hass, llm_context.assistant):
+    is_wanted = DOMAIN in (api_id, llm_context.platform) or _is_for_others(hass)
+    if is_wanted and async_is_offered(hass, llm_context.assistant):
         tools.append(_METEO)
     return tools
 
@@ -111,6 +115,13 @@ def without_doubles(apis: Sequence[str] | None) -> list[str] | None:
     if apis and LLM_API_ASSIST in apis:
         return [api for api in apis if api != DOMAIN]
     return list(apis) if apis else None
+
+
+@callback
+def _is_for_others(hass: HomeAssistant) -> bool:
+    """Return whether the weather was chosen to be told by other integrations' agents as well."""
+    entries = hass.config_entries.async_entries(DOMAIN, include_disabled=False)
+    return any(entry.options.get(CONF_WEATHER_FOR_OTHERS) for entry in entries)
 
 
 @callback
