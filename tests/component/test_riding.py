@@ -6,6 +6,7 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
+from custom_components.ollama_warm.prefix.lines import digest
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers import entity_registry as er
 
@@ -182,6 +183,21 @@ async def test_nothing_is_learned_of_what_is_added_to_one_question(
             result = await house.ask("hello", room, extra_system_prompt=extra)
             await house.ask("hello", room, conversation_id=result.conversation_id)
             assert kept() == before
+
+
+async def test_an_added_sentence_takes_no_line_s_place(house: House, ollama: Ollama) -> None:
+    """It stands where a line of the instructions has just gone, and is no successor of it."""
+    prompt = "Be brief.\n{{ states('sensor.mood') }}"
+    entry = await house.set_up(add_server(house.hass, ollama.url, prompt=prompt, llm_hass_api=None))
+    for number, mood in enumerate(("glad", "", "sad", "")):
+        house.hass.states.async_set("sensor.mood", mood)
+        for extra in (f"Canary {number} rings.", f"- Canary {number}"):
+            await house.ask("hello", extra_system_prompt=extra)
+            assert extra in ollama.messages[-1]["content"]
+            kept = json.dumps(entry.runtime_data.agents["agent"].prompts.prefix.as_dict())
+            assert not [name for name in (extra, extra.replace(str(number), "#")) if name in kept]
+            assert digest(extra) not in kept
+        await warm(house)
 
 
 async def test_what_is_hidden_is_nowhere_kept(house: House, agent: ConfigEntry) -> None:

@@ -237,8 +237,19 @@ ALIEN: dict[str, Any] = {
             "agent": {
                 "prefix": {
                     "key": "k",
-                    "layout": {"stable": [], "skeletons": [], "gaps": {}, "losses": {}},
+                    "layout": {"stable": [], "memory": {"lines": [], "losses": {}, "riding": []}},
                     "tools": {"tools": [7], "offered": {}, "contexts": []},
+                },
+            }
+        }
+    },
+    "a memory in clear, as it was once": {
+        "agents": {
+            "agent": {
+                "prefix": {
+                    "key": "k",
+                    "layout": {"stable": [], "skeletons": ["Day #"], "gaps": {}, "losses": {}},
+                    "tools": {"tools": [], "offered": {}, "contexts": []},
                 },
             }
         }
