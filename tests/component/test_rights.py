@@ -1,5 +1,6 @@
 """Tools that not everybody is offered: what is sent to whom; and what an unknown device costs."""
 
+import json
 from typing import Any
 
 import pytest
@@ -67,6 +68,23 @@ async def test_the_owner_is_no_measure(
     for room in (None, "kitchen"):
         await house.ask("hello", room)
         assert tools_of(ollama.body) == SHARED
+
+
+async def test_one_conversation_of_two(
+    house: House, people: People, entry: ConfigEntry, ollama: Ollama
+) -> None:
+    """What one person's own tool was called for and said is not replayed to another person."""
+    ada, bob = (add_person(house.hass, name) for name in ("Ada", "Bob"))
+    people.offers[ada.user_id] = SHARED | SAFE
+    ollama.stand_in.script = calls(call("a_safe"))
+    await house.ask("Open it", context=ada, conversation_id="talk")
+    assert "Opens Ada" in ollama.messages[-1]["content"]
+    await house.ask("Open it", context=ada, conversation_id="mine")
+    ollama.stand_in.script = None
+    await house.ask("hello", context=bob, conversation_id="talk")
+    assert "safe" not in ollama.records[-1].raw
+    await house.ask("hello", context=ada, conversation_id="mine")
+    assert "Opens Ada" in json.dumps(ollama.messages)
 
 
 @pytest.mark.freeze_time("2026-11-30 14:10:00+00:00")
