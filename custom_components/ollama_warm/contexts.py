@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from homeassistant.components import conversation
+from homeassistant.components import conversation, intent
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.helpers import device_registry as dr, entity_registry as er
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
 APP = ""
 """The context without a device: the app, the browser, an automation."""
@@ -40,6 +40,22 @@ def async_is_satellite(hass: HomeAssistant, device_id: str) -> bool:
     """Return whether a device is a voice satellite."""
     entries = er.async_entries_for_device(er.async_get(hass), device_id, True)  # noqa: FBT003
     return any(entry.domain == _SATELLITE_DOMAIN for entry in entries)
+
+
+@callback
+def traits(hass: HomeAssistant, context: str) -> tuple[bool, bool, bool] | None:
+    """Return what Home Assistant's Assist asks of a device, None for a context without one.
+
+    Whether it has an area, whether that has a floor, and whether the device keeps timers. Their
+    names are in one sentence only, and that is another one in each room (homeassistant/components/
+    intent/llm.py, 2026.10 and 2026.11).
+    """
+    if not (device := dr.async_get(hass).async_get(context)):
+        return None
+    area_id = dr.async_get_effective_area_id(hass, device)
+    area = ar.async_get(hass).async_get_area(area_id) if area_id else None
+    keeps_timers = intent.async_device_supports_timers(hass, context)
+    return area is not None, bool(area and area.floor_id), keeps_timers
 
 
 def person_context(user_id: str) -> str:

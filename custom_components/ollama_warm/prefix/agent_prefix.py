@@ -82,8 +82,9 @@ class AgentPrefix:
         is looked at: their tools are those persons' own. At least one in all. `now` is the time
         in seconds. Returns whether the prefix has changed.
         """
-        every = [*renders.values(), *of_people]
-        texts = [render.segments()[0] for render in every]
+        # Contexts that look alike share one text.
+        every = {render.system: render for render in (*renders.values(), *of_people)}
+        texts = [render.segments()[0] for render in every.values()]
         text_changed = self.layout.rebase(texts, now)
         tools_changed = self.tools.rebase(
             {context: render.tools for context, render in renders.items()}

@@ -17,16 +17,13 @@ from ollama_warmer.pages import check, write_bench_page
 from tests.rig.models import Memory
 
 from .cells import CORE, OURS, Kind, Measured
+from .overhead import overhead
 from .report import as_object, problems, table, write_docs, write_json, write_records
 from .scenarios import NAMES, played
 from .stage import stage
 
 PATHS = ("native", "rendered")
 DOCS = Path(__file__).parents[3] / "docs" / "benchmarks.md"
-EXTRA_ENTITIES = 400
-BIG_CONTEXT = 32768
-RUNS = 60
-OVERHEAD_AT_MOST = 1.15
 
 
 def kinds(options: argparse.Namespace, names: Sequence[str]) -> list[Kind]:
@@ -72,30 +69,6 @@ async def bench(options: argparse.Namespace, folder: Path) -> list[Measured]:
             line = f"{passed:4.0f} s {one.scenario}: {one.kind}: {numbers} {wrong}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
     return found
-
-
-async def overhead(folder: Path) -> bool:
-    """Compare a turn of ours without the model with Home Assistant's own prompt, in a big house."""
-    kind = Kind(OURS, Memory.ATTENTION, "native")
-    async with stage(folder, [kind], extra_entities=EXTRA_ENTITIES) as opened:
-        (cell,) = opened.cells
-        await cell.move_in(num_ctx=BIG_CONTEXT)
-        await cell.warm_up()
-        await cell.ask()
-        exposed = len(await opened.house.exposed())
-        data = {"agent_id": cell.entity, "runs": RUNS}
-        found = await opened.house.call_action("bench_tools", "measure", data, return_response=True)
-    reached: bool = found["ratio"] <= OVERHEAD_AT_MOST
-    Console().print(
-        f"{exposed} exposed entities, medians of {found['runs']} runs: Home Assistant's prompt "
-        f"{found['prompt_ms']} ms, core's whole request {found['request_ms']} ms, our whole turn "
-        f"without the model {found['turn_ms']} ms: {found['ratio']} x the prompt (to reach: "
-        f"{OVERHEAD_AT_MOST} x, {'yes' if reached else 'NO'}), "
-        f"{found['ratio_to_request']} x the request",
-        highlight=False,
-        soft_wrap=True,
-    )
-    return reached
 
 
 def arguments() -> argparse.Namespace:

@@ -17,7 +17,7 @@ from homeassistant.core import (
 from homeassistant.helpers import config_validation as cv, llm
 from homeassistant.util.json import JsonObjectType
 
-from . import clock, stopwatch
+from . import blocks, clock, stopwatch
 from .config_flow import DOMAIN
 from .second_api import SecondApi
 
@@ -36,6 +36,15 @@ MEASURE_SCHEMA = probatio.Schema(
     }
 )
 
+EXPOSE_SCHEMA = probatio.Schema({probatio.Required("count"): probatio.Coerce(int)})
+BLOCKS_SCHEMA = probatio.Schema(
+    {
+        probatio.Required("agent_id"): cv.entity_id,
+        probatio.Required("sizes"): [probatio.Coerce(int)],
+        probatio.Required("contexts"): probatio.Coerce(int),
+    }
+)
+
 
 async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
     """Offer the second API and the actions."""
@@ -44,12 +53,19 @@ async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
     register(DOMAIN, "set_clock", _set_clock, CLOCK_SCHEMA)
     register(DOMAIN, "ask_as_nobody", _ask_as_nobody, ASK_SCHEMA, SupportsResponse.ONLY)
     register(DOMAIN, "measure", _measure, MEASURE_SCHEMA, SupportsResponse.ONLY)
+    register(DOMAIN, "expose_only", _expose_only, EXPOSE_SCHEMA)
+
+    async def measure_blocks(call: ServiceCall) -> ServiceResponse:
+        data = call.data
+        return await blocks.measure(hass, entry, data["agent_id"], data["sizes"], data["contexts"])
+
+    register(DOMAIN, "blocks", measure_blocks, BLOCKS_SCHEMA, SupportsResponse.ONLY)
     return True
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
     """Take the actions away, and tell the right time again."""
-    for service in ("set_clock", "ask_as_nobody", "measure"):
+    for service in ("set_clock", "ask_as_nobody", "measure", "expose_only", "blocks"):
         hass.services.async_remove(DOMAIN, service)
     clock.move(0)
     return True
@@ -76,3 +92,8 @@ async def _ask_as_nobody(call: ServiceCall) -> ServiceResponse:
 
 async def _measure(call: ServiceCall) -> ServiceResponse:
     return await stopwatch.measure(call.hass, call.data["agent_id"], call.data["runs"])
+
+
+@callback
+def _expose_only(call: ServiceCall) -> None:
+    blocks.expose_only(call.hass, call.data["count"])

@@ -32,7 +32,8 @@ class Silent:
         }
 
 
-def _agent(hass: HomeAssistant, entity_id: str) -> Any:  # noqa: ANN401 - ours, of another process
+def agent_of(hass: HomeAssistant, entity_id: str) -> Any:  # noqa: ANN401 - ours, of another process
+    """Return the agent behind an entity. Raises ServiceValidationError if it is none of ours."""
     for entry in hass.config_entries.async_loaded_entries(OURS):
         for agent in entry.runtime_data.agents.values():
             if agent.entity_id == entity_id:
@@ -50,7 +51,7 @@ async def measure(hass: HomeAssistant, entity_id: str, runs: int) -> JsonObjectT
     `turn_ms` is a question to our agent, from the same build to the last word of the answer, with
     a model that answers at once.
     """
-    agent = _agent(hass, entity_id)
+    agent = agent_of(hass, entity_id)
     client, agent.server.client = agent.server.client, Silent()
     times: list[tuple[float, float, float]] = []
     try:
@@ -72,7 +73,8 @@ async def measure(hass: HomeAssistant, entity_id: str, runs: int) -> JsonObjectT
     }
 
 
-def _question(hass: HomeAssistant, entity_id: str, run: int) -> conversation.ConversationInput:
+def question(entity_id: str, run: int) -> conversation.ConversationInput:
+    """Return a question, other in each run."""
     return conversation.ConversationInput(
         text=f"Is lamp {run} on?",
         context=Context(),
@@ -84,18 +86,19 @@ def _question(hass: HomeAssistant, entity_id: str, run: int) -> conversation.Con
     )
 
 
-def _log(hass: HomeAssistant, question: conversation.ConversationInput) -> conversation.ChatLog:
-    log = conversation.ChatLog(hass, str(question.conversation_id))
-    log.async_add_user_content(conversation.UserContent(content=question.text))
+def log_of(hass: HomeAssistant, asked: conversation.ConversationInput) -> conversation.ChatLog:
+    """Return a fresh chat log with a question in it."""
+    log = conversation.ChatLog(hass, str(asked.conversation_id))
+    log.async_add_user_content(conversation.UserContent(content=asked.text))
     return log
 
 
 async def _core(hass: HomeAssistant, entity_id: str, run: int) -> tuple[float, float]:
     """Return the seconds of Home Assistant's prompt, and of core's request as a whole."""
-    question = _question(hass, entity_id, run)
+    asked = question(entity_id, run)
     start = thread_time()
-    log = _log(hass, question)
-    await log.async_provide_llm_data(question.as_llm_context("ollama"), APIS, None, None)
+    log = log_of(hass, asked)
+    await log.async_provide_llm_data(asked.as_llm_context("ollama"), APIS, None, None)
     prompt = thread_time() - start
     if log.llm_api is not None:
         _ = [_format_tool(tool, log.llm_api.custom_serializer) for tool in log.llm_api.tools]
@@ -105,7 +108,7 @@ async def _core(hass: HomeAssistant, entity_id: str, run: int) -> tuple[float, f
 
 async def _turn(hass: HomeAssistant, agent: Any, entity_id: str, run: int) -> float:  # noqa: ANN401
     """Return the seconds of a whole turn of ours."""
-    question = _question(hass, entity_id, run)
+    asked = question(entity_id, run)
     start = thread_time()
-    await agent.async_converse(question, _log(hass, question))
+    await agent.async_converse(asked, log_of(hass, asked))
     return thread_time() - start
