@@ -70,9 +70,11 @@ class WarmSensor(AgentEntity, BinarySensorEntity):
         """Return the turn that counts: the newest one, or what confirmed the newest warm-up.
 
         A warm-up may end with a turn that says nothing: where checkpoints are needed, the
-        prefix is read once more after the confirmation.
+        prefix is read once more after the confirmation. One that failed says so.
         """
         logged = self._log[-1] if self._log else None
+        if logged and logged.failed:
+            return logged.turn
         last = self.coordinator.warmth.last.get(self.subentry.subentry_id)
         if last and (logged is None or last[0] >= logged.ended):
             return last[1]

@@ -7,6 +7,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, MATCH_ALL
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.chat_session import current_session
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import DOMAIN, WARM_UP_PREFIX
@@ -74,6 +75,11 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
         """Answer a person, or warm up without a chat session to remember it."""
         if not (user_input.conversation_id or "").startswith(WARM_UP_PREFIX):
             return await super().async_process(user_input)
+        session = current_session.get()
+        if session and session.conversation_id == user_input.conversation_id:
+            return await async_error_reply(
+                self.hass, user_input, _not_here(), user_input.conversation_id
+            )
         try:
             warmth = self.coordinator.warmth
             turns = await warmth.async_ask(self.subentry.subentry_id, user_input)
@@ -96,3 +102,12 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
             return await async_error_reply(self.hass, user_input, err, chat_log.conversation_id)
         result = conversation.async_get_result_from_chat_log(user_input, chat_log)
         return await async_add_turns(self.hass, user_input, result, turns)
+
+
+def _not_here() -> HomeAssistantError:
+    """Return the error of a warm-up that comes through a voice assistant's pipeline.
+
+    A pipeline opens a session, and lets Home Assistant's own agent and sentence triggers have
+    the words before any agent, so what is asked in it is never a warm-up.
+    """
+    return HomeAssistantError(translation_domain=DOMAIN, translation_key="no_warm_up_in_pipeline")

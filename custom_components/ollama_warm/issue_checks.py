@@ -18,6 +18,7 @@ from homeassistant.helpers.issue_registry import IssueSeverity
 from .const import CORE_DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmCoordinator
 from .disabled import async_is_disabled
+from .failing import prompt_key
 from .moving import are_kept, moving_key, moving_parts, unreadable_at
 from .ollama.facts import CACHED_COUNT, Version
 from .options import AgentOptions
@@ -40,6 +41,7 @@ class Kind(StrEnum):
     MOVING = "moving_part"
     CORE_MOVING = "core_moving_part"
     UNREADABLE = "unreadable_prompt"
+    FAILING = "failing_prompt"
     WINDOW = "window_too_small"
     OTHER_WINDOW = "other_window"
     SEEN_WINDOW = "seen_window"
@@ -81,6 +83,7 @@ def async_server_issues(coordinator: OllamaWarmCoordinator, seen: dict[str, int]
             facts = _Facts(coordinator, subentry)
             issues |= (
                 facts.prompt()
+                | facts.failing()
                 | facts.window()
                 | facts.windows(seen.get(subentry.subentry_id))
                 | facts.offload()
@@ -184,6 +187,24 @@ class _Facts:
         return {
             self._id(Kind.MOVING, moving_key(prompt)): Issue(
                 key="moving_part", placeholders=self._names(), data=self._data()
+            )
+        }
+
+    def failing(self) -> Issues:
+        """Return whether the instructions could not be rendered when that was tried last."""
+        prompt = self._options.prompt or ""
+        failing = self._coordinator.agents[self._subentry.subentry_id].prompts.failing
+        # Everybody may list issues, so only the fix flow shows what stands there.
+        key = self._id(Kind.FAILING, prompt_key(prompt))
+        if not failing.tried:
+            return {key: None}
+        if failing.line is None or unreadable_at(prompt):
+            return {}
+        names = self._names(line=failing.line)
+        severity = IssueSeverity.ERROR
+        return {
+            key: Issue(
+                key="failing_prompt", placeholders=names, severity=severity, data=self._data()
             )
         }
 

@@ -142,7 +142,8 @@ class IssueWatch:
         """
         for subentry_id, agent in coordinator.agents.items():
             log = async_turn_log(self._hass, subentry_id)
-            last = next((one.ended for one in reversed(log) if one.ended <= asked), None)
+            turns = (one for one in reversed(log) if not one.failed)
+            last = next((one.ended for one in turns if one.ended <= asked), None)
             subentry = coordinator.config_entry.subentries.get(subentry_id)
             if last is None or last < since or subentry is None:
                 continue

@@ -10,6 +10,7 @@ from homeassistant.util import dt as dt_util
 
 from . import contexts
 from .const import DOMAIN, LOGGER, WARM_UP_PREFIX
+from .failing import Failing
 from .looks import Looks, difference, without_stale_tools
 from .options import AgentOptions
 from .prefix.agent_prefix import AgentPrefix, Render, WirePrefix
@@ -22,6 +23,7 @@ class Prompts:
     def __init__(self, hass: HomeAssistant, options: AgentOptions, prefix: AgentPrefix) -> None:
         """Go on with a prefix as it was stored."""
         self.prefix = prefix
+        self.failing = Failing()
         self._hass = hass
         self._options = options
         self._forms = ToolForms()
@@ -89,6 +91,7 @@ class Prompts:
         spoke = self.prefix.spoke
         wanted = contexts.async_contexts(self._hass, spoke)
         self.prefix.spoke = [device for device in spoke if device in wanted]
+        self.failing.forget(wanted)
         # To see what the instructions say to somebody with a name.
         owner = await self._hass.auth.async_get_owner()
         person = [contexts.person_context(owner.id)] if owner else []
@@ -103,6 +106,9 @@ class Prompts:
             return
         renders = {c: without_stale_tools(r, base, now) for c, r in renders.items()}
         renders[first] = now
+        for context in renders:
+            # One that looks like another works like it.
+            self.failing.works(context)
         of_people = [renders.pop(name) for name in person if name in renders]
         if self.prefix.rebase(renders, of_people, _now()):
             LOGGER.debug("%s has a new stable prefix", user_input.agent_id)
@@ -158,12 +164,18 @@ class Prompts:
         self, chat_log: conversation.ChatLog, user_input: conversation.ConversationInput
     ) -> None:
         """Let Home Assistant build system text and tools into a chat log."""
-        await chat_log.async_provide_llm_data(
-            user_input.as_llm_context(DOMAIN),
-            self._options.apis,
-            self._options.prompt,
-            user_input.extra_system_prompt,
-        )
+        context = contexts.async_context(self._hass, user_input.device_id)
+        try:
+            await chat_log.async_provide_llm_data(
+                user_input.as_llm_context(DOMAIN),
+                self._options.apis,
+                self._options.prompt,
+                user_input.extra_system_prompt,
+            )
+        except conversation.ConverseError as err:
+            self.failing.fails(context, err, self._options.prompt or "")
+            raise
+        self.failing.works(context)
 
 
 def _now() -> float:

@@ -11,9 +11,11 @@ from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import CONF_PROMPT
 from homeassistant.core import HomeAssistant, callback
 
+from . import contexts
 from .api import OllamaError
 from .const import CONF_NUM_CTX
 from .coordinator import OllamaWarmConfigEntry
+from .failing import parts_of
 from .issue_checks import Kind
 from .moving import CONF_KEPT_MOVING, moving_key, moving_parts
 from .options import AgentOptions
@@ -45,10 +47,16 @@ class AgentFixFlow(RepairsFlow, ABC):
                 data_schema=probatio.Schema({}),
                 description_placeholders={"agent": self.subentry.title, **self.placeholders()},
             )
+        if reason := await self.async_fix():
+            return self.async_abort(reason=reason)
+        return self.async_create_entry(data={})
+
+    async def async_fix(self) -> str | None:
+        """Change the agent, or return why that did not help."""
         self.hass.config_entries.async_update_subentry(
             self.entry, self.subentry, data={**self.subentry.data, **self.change()}
         )
-        return self.async_create_entry(data={})
+        return None
 
     @callback
     def _find(self) -> str | None:
@@ -71,9 +79,9 @@ class AgentFixFlow(RepairsFlow, ABC):
     def placeholders(self) -> dict[str, str]:
         """Return the values for the sentences of the form."""
 
-    @abstractmethod
     def change(self) -> dict[str, Any]:
         """Return the options to change."""
+        return {}
 
 
 class KeepMovingFlow(AgentFixFlow):
@@ -146,8 +154,38 @@ class LargerContextFlow(ContextLengthFlow):
         return "longest_already" if self._num_ctx <= self._own else None
 
 
+class FailingPromptFlow(AgentFixFlow):
+    """Shows what fails in the instructions, and tries them again."""
+
+    @override
+    async def async_prepare(self) -> str | None:
+        """Find the line that fails now."""
+        if self.entry.state is not ConfigEntryState.LOADED:
+            return "entry_not_loaded"
+        self._agent = self.entry.runtime_data.agents[self.subentry.subentry_id]
+        return None
+
+    @override
+    def placeholders(self) -> dict[str, str]:
+        """Return the places as a list; only administrators come here, so they see the text."""
+        prompt = self._agent.options.prompt or ""
+        line = self._agent.prompts.failing.line or 0
+        parts = parts_of(prompt, line)
+        places = "\n".join(f"- {line}: `{part}`" for part in parts)
+        return {"line": str(line), "places": places}
+
+    @override
+    async def async_fix(self) -> str | None:
+        """Have the prompt built for all devices, as it will be for the next question."""
+        language = self.hass.config.language
+        nobody = contexts.look(contexts.APP, self._agent.entity_id, language)
+        await self._agent.prompts.async_rebase(nobody)
+        return "still_fails" if self._agent.prompts.failing.line else None
+
+
 _FLOWS: dict[str, Callable[[], RepairsFlow]] = {
     Kind.MOVING.value: KeepMovingFlow,
+    Kind.FAILING.value: FailingPromptFlow,
     Kind.WINDOW.value: LargerContextFlow,
     Kind.OTHER_WINDOW.value: ContextLengthFlow,
     Kind.SEEN_WINDOW.value: ContextLengthFlow,

@@ -78,8 +78,8 @@ def _asked(value: Callable[[Turn], StateType]) -> Callable[[TurnLog], StateType]
 
 def _last_warm_up(log: TurnLog) -> datetime | None:
     """Return when the prefix was last read without a person's doing."""
-    newest = _newest(log, Occasion.WARM_UP)
-    return newest.ended if newest else None
+    warm_ups = (logged for logged in reversed(log) if logged.occasion is Occasion.WARM_UP)
+    return next((warm_up.ended for warm_up in warm_ups if not warm_up.failed), None)
 
 
 def _cached_share(turn: Turn) -> float | None:
@@ -89,19 +89,26 @@ def _cached_share(turn: Turn) -> float | None:
     return 100 * turn.cached_tokens / turn.prompt_tokens
 
 
-def _lately(log: TurnLog) -> list[LoggedTurn]:
-    """Return the turns of people in the last 24 hours, as far as the log goes back."""
+def _lately(log: TurnLog, *occasions: Occasion) -> list[LoggedTurn]:
+    """Return the turns of these occasions in the last 24 hours, as far as the log goes back."""
     since = dt_util.utcnow() - _SHARE_OF
-    return [
-        logged for logged in log if logged.occasion is Occasion.QUESTION and logged.ended > since
-    ]
+    return [logged for logged in log if logged.occasion in occasions and logged.ended > since]
 
 
 def _warm_share(log: TurnLog) -> float | None:
-    """Return how many percent of these were warm, among those whose counts are known."""
-    verdicts = [logged.turn.verdict for logged in _lately(log)]
-    known = len(verdicts) - verdicts.count(Verdict.UNKNOWN)
-    return 100 * verdicts.count(Verdict.WARM) / known if known else None
+    """Return how many percent of these were warm, among those that failed or have counts.
+
+    A question has failed as well if a later call of the model for it did, as after a tool.
+    """
+    results: list[LoggedTurn] = []
+    for one in _lately(log, Occasion.QUESTION, Occasion.FOLLOW_UP):
+        if one.occasion is Occasion.QUESTION:
+            results.append(one)
+        elif one.failed:
+            results[-1:] = [one]
+    known = [one for one in results if one.failed or one.turn.verdict is not Verdict.UNKNOWN]
+    warm = sum(one.turn.verdict is Verdict.WARM for one in known)
+    return 100 * warm / len(known) if known else None
 
 
 def _loaded_models(state: ServerState, models: Collection[str]) -> str:
@@ -277,7 +284,7 @@ class WarmShareSensor(AgentSensor):
 
     def _wait(self) -> None:
         """Wait until the oldest question is too old to count."""
-        for oldest in _lately(self._log)[:1]:
+        for oldest in _lately(self._log, Occasion.QUESTION)[:1]:
             self._stop_waiting = async_track_point_in_utc_time(
                 self.hass, self._async_became_old, oldest.ended + _SHARE_OF
             )

@@ -11,7 +11,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
 from .const import DOMAIN
-from .turns import Turn
+from .turns import FAILED, Turn
 
 MOST_TURNS = 500
 
@@ -32,6 +32,11 @@ class LoggedTurn:
     ended: datetime
     occasion: Occasion
     turn: Turn
+
+    @property
+    def failed(self) -> bool:
+        """Return whether it came to no result."""
+        return self.turn is FAILED
 
 
 type TurnLog = deque[LoggedTurn]

@@ -5,9 +5,12 @@ run, nothing enters a chat session. Everything here raises OllamaError, or Conve
 Home Assistant cannot build a prompt.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import random
 
 from homeassistant.components import conversation
+from homeassistant.exceptions import HomeAssistantError
 
 from . import contexts
 from .agent import Agent
@@ -25,8 +28,8 @@ _TRIES = {Way.CHAT: 2, Way.RAW: 2, Way.TWO_QUESTIONS: 3}
 class WarmUp:
     """Warms one agent.
 
-    Each step takes its prompt only when it is let through: while it waited, people may have
-    spoken, and what they said may have changed the prefix.
+    Each request takes its prompt only when it is let through: while it waited, people may have
+    spoken, and what they said may have changed the prefix, or something may have been hidden.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -36,30 +39,42 @@ class WarmUp:
     async def async_ask(self, user_input: conversation.ConversationInput) -> list[Turn]:
         """Ask one question of somebody outside, who confirms for themselves."""
         turnstile = self.agent.server.turnstile
-        async with turnstile.warm_up(self.agent):
-            return await turnstile.request(lambda: self._asked(user_input))
+        with self._noting_failure():
+            async with turnstile.warm_up(self.agent):
+                return await turnstile.request(lambda: self._asked(user_input))
 
     async def async_warm(self, language: str) -> Turn:
         """Warm the prefix, and return the turn that confirms it, or that shows it is not warm."""
         turnstile = self.agent.server.turnstile
         user_input = self._nobody_asks(language)
-        async with turnstile.warm_up(self.agent):
-            await turnstile.request(lambda: self.agent.prompts.async_rebase(user_input))
-            way = await turnstile.request(lambda: self._way(user_input))
-            for _ in range(_TRIES[way]):
-                turn = await turnstile.request(lambda: self._tried(user_input))
-                if turn.verdict in (Verdict.WARM, Verdict.UNKNOWN):
-                    break
-            if way is Way.RAW:
-                # The question may have driven the checkpoint out.
-                await turnstile.request(lambda: self._planted_again(user_input))
+        with self._noting_failure():
+            async with turnstile.warm_up(self.agent):
+                await turnstile.request(lambda: self.agent.prompts.async_rebase(user_input))
+                way = await turnstile.request(lambda: self._way(user_input))
+                for _ in range(_TRIES[way]):
+                    turn = await turnstile.request(lambda: self._tried(user_input))
+                    if turn.verdict in (Verdict.WARM, Verdict.UNKNOWN):
+                        break
+                if way is Way.RAW:
+                    # The question may have driven the checkpoint out.
+                    await turnstile.request(lambda: self._planted_again(user_input))
         return turn
 
     async def async_wake(self, language: str) -> None:
         """Read the prefix once, while somebody who said the wake word still talks."""
         turnstile = self.agent.server.turnstile
-        async with turnstile.warm_up(self.agent):
-            await turnstile.request(lambda: self._woken(self._nobody_asks(language)))
+        with self._noting_failure():
+            async with turnstile.warm_up(self.agent):
+                await turnstile.request(lambda: self._woken(self._nobody_asks(language)))
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """Have it logged if a warm-up comes to no result."""
+        try:
+            yield
+        except HomeAssistantError:
+            self.agent.note_failure(Occasion.WARM_UP)
+            raise
 
     async def _asked(self, user_input: conversation.ConversationInput) -> list[Turn]:
         """Look at all contexts, then ask; where checkpoints are needed, plant before and after."""
@@ -69,9 +84,10 @@ class WarmUp:
         way = await self.agent.planter.async_way(prefix)
         if self.agent.planter.is_wanted(prefix):
             turns += await self._plant(prefix)
+            prefix = await self._take(user_input)
         turns.append(await self._ping(prefix, user_input.text))
         if way is Way.RAW:
-            turns += await self._plant(prefix)
+            turns += await self._plant(await self._take(user_input))
         return turns
 
     async def _tried(self, user_input: conversation.ConversationInput) -> Turn:
@@ -79,6 +95,7 @@ class WarmUp:
         prefix = await self._take(user_input)
         if self.agent.planter.is_wanted(prefix):
             await self._plant(prefix)
+            prefix = await self._take(user_input)
         return await self._ping(prefix, _words())
 
     async def _woken(self, user_input: conversation.ConversationInput) -> None:

@@ -246,7 +246,7 @@ def test_no_words_are_missing() -> None:
 async def test_every_issue_has_its_words(house: House, key: str) -> None:
     """A title and either a description or a flow; its values are those that are given."""
     assert set(WORDS[key]) in ({"title", "description"}, {"title", "fix_flow"})
-    form = {"agent", "model", "num_ctx", "new_num_ctx", "places"}
+    form = {"agent", "model", "num_ctx", "new_num_ctx", "line", "places"}
     issue = {"agent", "other", "model", "num_ctx", "other_num_ctx", "line", "lines"}
     issue |= {"server", "version", "percent", "tokens"}
     assert _values(WORDS[key]["title"]) <= issue
