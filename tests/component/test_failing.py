@@ -143,6 +143,20 @@ async def test_one_room_that_fails(house: House, ollama: Ollama) -> None:
         }
 
 
+async def test_all_rooms_that_failed(house: House, ollama: Ollama) -> None:
+    """Once a warm-up works, so do all rooms, whether each was looked at by itself or not."""
+    entry = await warmed(house, ollama, FAILS["a number"][0])
+    await entry.runtime_data.warmth.async_warm("agent")
+    set_sensor(house, "unknown")
+    for room in (None, "kitchen", "bedroom"):
+        await house.ask("hello", room)
+    assert "failing_prompt" in issues(house.hass)
+    set_sensor(house, "4")
+    await entry.runtime_data.warmth.async_warm("agent")
+    await house.hass.async_block_till_done()
+    assert "failing_prompt" not in issues(house.hass)
+
+
 async def test_other_instructions(house: House, ollama: Ollama) -> None:
     """What fails in some instructions is not told of others."""
     entry = await warmed(house, ollama, FAILS["a number"][0])
