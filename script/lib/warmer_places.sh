@@ -13,9 +13,9 @@ find_places() {
   etc=$destdir/etc/ollama-warmer
   units=$destdir/etc/systemd/system
   state=$destdir/var/lib
-  [ -n "$destdir" ] || [ "$(id -u)" = 0 ] || die "run this as root: sudo $0"
+  [ -n "$destdir" ] || [ "$(id -u)" = 0 ] || die "run this as root: sudo $0 (warmer/README.md says how to do without, by hand)"
   [ -n "$destdir" ] || [ -d /run/systemd/system ] ||
-    die "systemd does not run here: see the container in warmer/README.md"
+    die "systemd does not run here: warmer/README.md says how by hand, or in a container"
 }
 
 # Asks or tells systemd something about units as they are on the disk.

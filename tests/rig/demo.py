@@ -6,11 +6,12 @@ end-to-end test of the promised numbers calls.
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 import json
 from pathlib import Path
+import signal
 import sys
 import tempfile
 from typing import Any
@@ -195,8 +196,33 @@ async def show(options: argparse.Namespace, folder: Path) -> None:
         if options.keep:
             name, password = house.admin_login
             console.print(f"Home Assistant runs at {house.url}, login {name} / {password}")
-            console.print("Ctrl-C ends it.")
+            console.print("Ctrl-C or SIGTERM ends it.")
             await asyncio.Event().wait()
+
+
+async def until_told(work: Coroutine[Any, Any, None]) -> int:
+    """Do the work until a signal ends it, and whatever it started with it.
+
+    Returns the exit code: 0 for work that is done, or that somebody at the terminal ended; else
+    that of a program which the signal has ended.
+    """
+    task = asyncio.ensure_future(work)
+    told: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        # What is being ended must not be kept from it by a second signal.
+        if not told:
+            task.cancel()
+        told.append(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, end, number)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not told:
+            raise
+    return 128 + told[0] if told and told[0] is not signal.SIGINT else 0
 
 
 def main() -> int:
@@ -207,11 +233,7 @@ def main() -> int:
     parser.add_argument("--model", choices=["tiny", SMOLLM2], default="tiny")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ollama-warm-demo-") as folder:
-        try:
-            asyncio.run(show(options, Path(folder)))
-        except KeyboardInterrupt:
-            return 0
-    return 0
+        return asyncio.run(until_told(show(options, Path(folder))))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,12 @@ async def run_warmer(
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        out, errors = await process.communicate()
+        try:
+            out, errors = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     report = json.loads(out) if out.strip() else {}
     return WarmerRun(process.returncode or 0, report, errors.decode())
 

@@ -2,13 +2,16 @@
 
 from importlib.metadata import version
 from pathlib import Path
+import re
 import runpy
 import subprocess
 import sys
 
+import click
 from click.testing import CliRunner
 import pytest
 
+from ollama_warmer import commands
 from ollama_warmer.cli import main
 
 
@@ -27,6 +30,28 @@ def test_help_names_the_exit_codes() -> None:
     assert result.exit_code == 0
     for code in ("0 all warm", "1 something cold", "2 wrong", "3 Home Assistant", "4 it refused"):
         assert code in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_help_begins_with_what_comes_first(columns: int) -> None:
+    """In the order of first use, and each command with the whole of its first sentence."""
+    result = CliRunner().invoke(main, ["--help"], terminal_width=columns)
+
+    listed = result.stdout.partition("Commands:\n")[2]
+    names = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
+    assert names[:3] == ["discover", "warm", "run"]
+    assert sorted(names) == sorted(
+        path.stem
+        for path in Path(commands.__file__).parent.glob("[!_]*.py")
+        if path.stem != "shared"
+    )
+    assert "..." not in listed
+    said = " ".join(listed.split())
+    for name in names:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        sentence = " ".join(str(command.help).split()).partition(". ")[0].removesuffix(".")
+        assert f"{name} {sentence}" in said
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,11 @@ import asyncio
 from collections.abc import Iterator
 import io
 import logging
+import os
+from pathlib import Path
+import pty
+import re
+from typing import TextIO
 
 import pytest
 
@@ -67,3 +72,50 @@ def test_levels(said: io.StringIO) -> None:
     logging.getLogger("aiohttp").warning("wrong")
 
     assert said.getvalue() == "ours\nin two lines\nwrong\n"
+
+
+def written_to(stream: TextIO, environ: dict[str, str] | None = None) -> None:
+    """Write two lines of the log to a stream, and put the log back afterwards."""
+    root, ours = logging.getLogger(), logging.getLogger("ollama_warmer")
+    before = (root.handlers, root.level, ours.level)
+    journal.set_up(stream, environ or {})
+    ours.warning("one\ntwo")
+    root.handlers = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
+TIMED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) one\r?\n\1 two\r?\n")
+
+
+def test_times_on_a_terminal() -> None:
+    """Each line says when it was written, as nobody else does."""
+    ours, its = pty.openpty()
+    with os.fdopen(its, "w") as terminal:
+        written_to(terminal)
+        shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+
+    assert TIMED.fullmatch(shown)
+
+
+def test_times_in_a_file(tmp_path: Path) -> None:
+    """The same where cron or a shell keeps what is said."""
+    file = tmp_path / "log"
+    with file.open("w") as stream:
+        written_to(stream)
+
+    assert TIMED.fullmatch(file.read_text())
+
+
+def test_no_times_where_others_keep_them(tmp_path: Path) -> None:
+    """A container's engine at the end of a pipe, and the journal, have clocks of their own."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as pipe:
+        written_to(pipe)
+    assert os.read(reading, 65_536) == b"one\ntwo\n"
+    os.close(reading)
+    with (tmp_path / "journal").open("w") as stream:
+        is_it = os.fstat(stream.fileno())
+        written_to(stream, {"JOURNAL_STREAM": f"{is_it.st_dev}:{is_it.st_ino}"})
+    assert (tmp_path / "journal").read_text() == "<4>one\n<4>two\n"

@@ -52,6 +52,16 @@ def doctor(house: House, server: Server, tmp_path: Path) -> Doctor:
     return run_it
 
 
+async def test_unknown_because_nobody_was_asked(doctor: Doctor) -> None:
+    """Each finding that only a measurement could tell says so, and none does after one."""
+    said = "not measured, as --measure was not given: "
+    for options, expected in (((), True), (("--measure", "--pause", "0"), False)):
+        findings = json.loads((await doctor("--json", *options)).stdout)["findings"]
+        told = {it["id"] for it in findings if it["words"].startswith(said)}
+        assert told == ({"measurement", "window", "new_conversation"} if expected else set())
+        assert all("--measure" in it["advice"] for it in findings if it["id"] in told)
+
+
 async def test_lines(doctor: Doctor) -> None:
     """A line for each finding that can be read without colours, and one that counts them."""
     result = await doctor()

@@ -69,7 +69,7 @@ async def test_late_answer_arrives_meanwhile(house: House, run: Run) -> None:
     result = await run(house.url, timeouts="answer_timeout = 0.15")
 
     assert result.exit_code == 1
-    assert "app: failed" in result.stdout
+    assert "app, kitchen: failed" in result.stdout
 
 
 async def test_connection_cut_after_sending(house: House, run: Run) -> None:

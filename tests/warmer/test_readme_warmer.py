@@ -39,6 +39,31 @@ def test_each_command_has_the_options_that_it_is_said_to_have(command: str) -> N
     assert options(line) == options(usage(command)) - {"--help"}
 
 
+def test_each_command_line_can_be_typed() -> None:
+    """In every example of a shell the options are ones of that command."""
+    blocks = re.findall(r"^ *```(?:sh)?\n(.*?)```", README, re.DOTALL | re.MULTILINE)
+    lines = " ; ".join(blocks).replace("\\\n", " ")
+    lines += " ; ".join(re.findall(r"`(sudo [^`]*ollama-warmer [^`]*)`", README))
+    typed = re.findall(
+        r"ollama-warmer (discover|warm|run|status|doctor|clock|probe)\b([^;\n>]*)", lines
+    )
+
+    assert {command for command, _ in typed} >= {"discover", "warm", "run", "doctor", "clock"}
+    for command, rest in typed:
+        assert options(rest) <= options(usage(command)), (command, rest)
+
+
+def test_by_hand_needs_neither_root_nor_systemd() -> None:
+    """The way for everybody else asks for neither, and leads from nothing to a service."""
+    section = README.partition("### By hand\n")[2].partition("\n## ")[0]
+    typed = "\n".join(re.findall(r"```(?:sh)?\n(.*?)```", section, re.DOTALL))
+
+    assert not re.search(r"sudo|systemctl|install-warmer|/etc/|/opt/", typed)
+    for step in ("-m venv", "pip install", "discover --url", "warm --config", "run --config"):
+        assert step in typed
+    assert "5 * * * * " in typed
+
+
 @pytest.mark.parametrize("script", ["install-warmer", "uninstall-warmer"])
 def test_scripts_have_the_options_that_they_are_said_to_have(script: str) -> None:
     """Whatever stands behind their names."""
@@ -59,13 +84,16 @@ def test_each_way_to_counts_is_a_configuration(tmp_path: Path) -> None:
         if "[counts]" in block
     ]
     sources = []
-    for block in blocks:
-        file = tmp_path / "home.toml"
+    for number, block in enumerate(blocks):
+        file = tmp_path / f"{number}.toml"
         file.write_text(f"{HOUSE}\n{block}")
         sources.append(load_config(file).counts.source)
 
-    assert CountsSource.COMMAND in sources
-    assert CountsSource.JOURNALD in sources
+    assert set(sources) == {CountsSource.COMMAND, CountsSource.JOURNALD, CountsSource.DOCKER}
+    commands = {
+        word for file in tmp_path.glob("*.toml") for word in load_config(file).counts.command
+    }
+    assert {"ssh", "podman", "compose"} <= commands
 
 
 def test_links_within_the_page_lead_somewhere() -> None:

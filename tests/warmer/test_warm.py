@@ -293,7 +293,7 @@ async def test_house_that_hides_its_agents(house: House, run: Run) -> None:
     result = await run(house.url)
 
     assert result.exit_code == 1
-    assert "app: failed, the conversation agent cannot be checked" in result.stdout
+    assert "app, kitchen: failed, the conversation agent cannot be checked" in result.stdout
     assert not house.questions
 
 

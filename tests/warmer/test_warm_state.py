@@ -9,7 +9,7 @@ import pytest
 from ollama_warmer.cli import main
 from ollama_warmer.state import StateFile
 from tests.warmer.conftest import Run
-from tests.warmer.house import KITCHEN, TOKEN, House
+from tests.warmer.house import KITCHEN, TOKEN, CommandError, House, reply
 
 
 def last(path: Path) -> dict[str, object]:
@@ -35,6 +35,30 @@ async def test_a_round_is_kept(house: House, run: Run, kept: Path, tmp_path: Pat
     )
     assert shown.exit_code == 0, shown.output
     assert "2 warm" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("answers", "names"),
+    [
+        ([], ["app, kitchen"]),
+        ([reply(None)] * 4, ["app, kitchen"]),
+        ([CommandError("odd", "No")] * 2, ["app, kitchen"]),
+        ([reply(), reply(), CommandError("odd", "No")], ["app", "kitchen"]),
+    ],
+)
+async def test_what_holds_for_all_is_said_once(
+    house: House, run: Run, tmp_path: Path, answers: list[object], names: list[str]
+) -> None:
+    """By `warm` and by `status`, behind the names of all; what differs stays apart."""
+    house.answers = list(answers)
+
+    warmed = (await run(house.url)).stdout
+    arguments = ["status", "--config", str(tmp_path / "home.toml")]
+    shown = (await asyncio.to_thread(CliRunner().invoke, main, arguments)).stdout
+
+    for said in (warmed, shown):
+        reasons = [line for line in said.splitlines() if line.startswith(("app", "kitchen"))]
+        assert [line.partition(": ")[0] for line in reasons] == names
 
 
 async def test_nothing_secret_is_kept(house: House, run: Run, kept: Path) -> None:

@@ -7,8 +7,10 @@ import click
 
 from ollama_warmer.screen import fit_streams
 
-# Each is the function of this name in `ollama_warmer.commands`, in the module of this name.
-_COMMANDS = ("clock", "discover", "doctor", "probe", "run", "status", "warm")
+# Each is the function of this name in `ollama_warmer.commands`, in the module of this name. They
+# stand in the order in which a person comes to need them.
+_COMMANDS = ("discover", "warm", "run", "status", "doctor", "clock", "probe")
+_ENDLESS = 10_000
 
 
 class _Commands(click.Group):
@@ -35,6 +37,16 @@ class _Commands(click.Group):
         module = import_module(f"ollama_warmer.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def format_commands(  # type: ignore[explicit-override] # as above
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Write the first sentence of each command, the whole of it."""
+        commands = [(name, self.get_command(ctx, name)) for name in _COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, it.get_short_help_str(_ENDLESS)) for name, it in commands if it is not None]
+            )
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

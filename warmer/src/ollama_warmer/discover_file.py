@@ -22,6 +22,8 @@ _NAME_IT = "Name an agent that asks a model with --agent"
 # What Home Assistant tells nobody, ready to be filled in.
 _LEFT_TO_YOU = """\
 # For an agent other than Ollama Warm's: where Ollama's log can be read, which has the token counts.
+# Other sources are "docker" with container = "ollama", "file" with path = "/full/path.log", and
+# "command", for podman with command = ["podman", "logs", "--follow", "--tail", "0", "ollama"].
 # [counts]
 # source = "journald"
 

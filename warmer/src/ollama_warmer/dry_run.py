@@ -71,19 +71,23 @@ def plan_as_json(plans: Sequence[Plan]) -> str:
 
 
 def print_plan(plans: Sequence[Plan], console: Console) -> None:
-    """Print the plans, a paragraph for each target."""
+    """Print the plans, a paragraph for each target; a problem that all have stands below them."""
+    problems = {each.problem for each in plans}
+    shared = problems.pop() if len(plans) > 1 and len(problems) == 1 else None
     for each in plans:
         target = each.target
         where = "no device" if target.device is None else f"device {target.device}"
         lines = [f": {target.agent}, {where}, language {target.language}"]
         if each.problem is None:
             lines += [f"  would ask: {question}" for question in _questions(target)]
-        else:
+        elif shared is None:
             lines.append(f"  would fail: {each.problem}")
         style = "bold red" if each.problem else "green"
         console.print(
             Text.assemble((printable(target.name), style), "\n".join(lines)), soft_wrap=True
         )
+    if shared is not None:
+        console.print(Text(f"All would fail: {shared}"), soft_wrap=True)
     console.print("Nothing was asked.")
 
 

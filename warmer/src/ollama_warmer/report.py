@@ -1,7 +1,8 @@
 """Shows a round to people and to programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 import json
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -52,15 +53,37 @@ def print_table(outcome: Round, console: Console) -> None:
         rows = [[(target[0][0], *target[-1][1:])] for target in rows]
         table = table_for(console, _COLUMNS, rows)
     console.print(table)
-    for result in outcome.results:
-        console.print(
-            Text.assemble(
-                (printable(result.target.name), STYLES[result.verdict]),
-                f": {result.verdict}, ",
-                result.reason,
-            ),
-            soft_wrap=True,
-        )
+    print_reasons(
+        [
+            Reason(it.target.name, it.verdict, f"{it.verdict}, {it.reason}")
+            for it in outcome.results
+        ],
+        console,
+    )
+
+
+class Reason(NamedTuple):
+    """Why a target stands as it does.
+
+    Attributes:
+        name: What the configuration calls it.
+        verdict: How it stands.
+        words: The verdict and the reason, in words.
+    """
+
+    name: str
+    verdict: Verdict
+    words: str
+
+
+def print_reasons(reasons: Iterable[Reason], console: Console) -> None:
+    """Print reasons; what holds for several targets is printed once, behind all their names."""
+    names: dict[tuple[Verdict, str], list[str]] = {}
+    for reason in reasons:
+        names.setdefault((reason.verdict, reason.words), []).append(printable(reason.name))
+    for (verdict, words), alike in names.items():
+        line = Text.assemble((", ".join(alike), STYLES[verdict]), f": {words}")
+        console.print(line, soft_wrap=True)
 
 
 def _rows(result: TargetResult) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ollama_warmer.report import STYLES
+from ollama_warmer.report import STYLES, Reason, print_reasons
 from ollama_warmer.screen import can_show
 from ollama_warmer.status import Point, Standing, Status, ended
 from ollama_warmer.tables import Column, Row, table_for
@@ -101,14 +101,10 @@ def print_status(
     for part in _targets(status, console):
         console.print(part)
     console.print()
-    for standing in status.targets:
-        console.print(
-            Text.assemble(
-                (printable(standing.name), STYLES[standing.verdict]),
-                f": {_verdict(standing)}, {standing.reason}",
-            ),
-            soft_wrap=True,
-        )
+    print_reasons(
+        [Reason(it.name, it.verdict, f"{_verdict(it)}, {it.reason}") for it in status.targets],
+        console,
+    )
     if status.gone:
         console.print(
             f"Not shown, because the configuration has them no more: {listing(status.gone)}",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import logging
 import os
 from pathlib import PurePath
+import stat
 import sys
 import traceback
 from typing import TextIO
@@ -14,11 +15,16 @@ _DEBUG = 7
 
 
 class _Lines(logging.Formatter):
-    """One record is one line or more, each with its priority if systemd reads them."""
+    """One record is one line or more, each with what whoever reads them lacks.
 
-    def __init__(self, *, prefixed: bool) -> None:
-        super().__init__("%(message)s")
+    systemd keeps times and wants priorities; on a terminal and in a file there is neither clock. A
+    program at the other end of a pipe, such as a container's, keeps times of its own.
+    """
+
+    def __init__(self, *, prefixed: bool, timed: bool) -> None:
+        super().__init__("%(message)s", "%Y-%m-%d %H:%M:%S")
         self._prefixed = prefixed
+        self._timed = timed
 
     # Python 3.11 has no @override.
     def format(self, record: logging.LogRecord) -> str:  # type: ignore[explicit-override]
@@ -29,13 +35,16 @@ class _Lines(logging.Formatter):
         if self._prefixed:
             priority = next((it for least, it in _PRIORITIES if record.levelno >= least), _DEBUG)
             lines = [f"<{priority}>{line}" for line in lines]
+        elif self._timed:
+            at = self.formatTime(record, self.datefmt)
+            lines = [f"{at} {line}" for line in lines]
         return "\n".join(lines)
 
 
 def set_up(stream: TextIO, environ: Mapping[str, str]) -> None:
     """Send the log of this program, and warnings of its libraries, to a stream."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Lines(prefixed=_is_journal(stream, environ)))
+    handler.setFormatter(_Lines(prefixed=_is_journal(stream, environ), timed=_has_no_clock(stream)))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
@@ -59,6 +68,14 @@ def _is_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
     except (OSError, ValueError):
         return False
     return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+def _has_no_clock(stream: TextIO) -> bool:
+    """Tell whether the stream is a terminal or a file."""
+    try:
+        return stream.isatty() or stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def flush() -> None:

@@ -222,7 +222,13 @@ def _of_asking(setup: Setup, seen: _Seen) -> Iterator[Finding]:
         except StateError as err:
             yield MEASUREMENT.unknown("state", f"the last rounds are not known: {err}")
     fits = fits_window(measurement, size, known.window)
-    yield check_window(size, known.window, overflows(seen.tail, known.window), fits=fits)
+    yield check_window(
+        size,
+        known.window,
+        overflows(seen.tail, known.window),
+        fits=fits,
+        measured=measurement is not None,
+    )
     if measurement is not None:
         yield from check_counts(measurement, known)
         yield from check_moving(measurement, known, fits=fits)

@@ -22,6 +22,7 @@ _BESIDE_A_BATCH = 64
 _TWO = 2
 # Where the log does not say: what Ollama 0.30 and newer take by window and free memory.
 _BATCHES = (512, 1024, 2048)
+_NOT_MEASURED = "not measured, as --measure was not given"
 _ASK = "Run `ollama-warmer doctor --measure`, which asks each agent two harmless questions"
 
 
@@ -51,8 +52,7 @@ def check_measured(measurement: Measurement | None) -> Finding:
     if measurement is None:
         return MEASUREMENT.unknown(
             "measurement",
-            "nobody was asked: whether counts arrive and whether the prompt stays the same is not "
-            "known",
+            f"{_NOT_MEASURED}: whether counts arrive and whether the prompt stays the same",
             _ASK,
         )
     if measurement.trouble is not None:
@@ -90,7 +90,12 @@ def check_counts(measurement: Measurement, known: Known) -> Iterator[Finding]:
 
 
 def check_window(
-    size: Size | None, window: int | None, overflows: Sequence[str], *, fits: bool
+    size: Size | None,
+    window: int | None,
+    overflows: Sequence[str],
+    *,
+    fits: bool,
+    measured: bool = True,
 ) -> Finding:
     """Say whether the prompt fits into the agent's window.
 
@@ -99,6 +104,7 @@ def check_window(
         window: The agent's window in tokens, if that is known.
         overflows: What the log says of prompts that did not fit.
         fits: What `fits_window` says.
+        measured: Whether agents were to be asked.
     """
     bigger = (
         "Raise num_ctx in the agent's options (and in the configuration), or expose fewer entities"
@@ -106,7 +112,7 @@ def check_window(
     if size is None or window is None:
         if overflows and size is None:
             return MEASUREMENT.problem("window", "; ".join(overflows), bigger)
-        return MEASUREMENT.unknown("window", "whether the prompt fits its window is not known")
+        return _unknown_window(size, measured=measured)
     when = f" in the round of {size.since:%Y-%m-%d %H:%M}" if size.since else ""
     words = f"the prompt had {tokens(size.tokens)} of {tokens(window)} tokens{when}"
     if not fits:
@@ -116,6 +122,24 @@ def check_window(
     if size.tokens > _FULL * window:
         return MEASUREMENT.advice("window", f"{words}: it will not fit much longer", bigger)
     return MEASUREMENT.ok("window", words)
+
+
+def _unknown_window(size: Size | None, *, measured: bool) -> Finding:
+    """Say what is missing to know whether the prompt fits: its own size, or the window's."""
+    if size is None and not measured:
+        return MEASUREMENT.unknown(
+            "window", f"{_NOT_MEASURED}: whether the prompt fits its window", _ASK
+        )
+    if size is None:
+        return MEASUREMENT.unknown(
+            "window", "whether the prompt fits its window: nobody counted its tokens"
+        )
+    return MEASUREMENT.unknown(
+        "window",
+        f"whether the prompt of {tokens(size.tokens)} tokens fits its window: how large that is is "
+        "not known",
+        "Write num_ctx into the table [ollama] of the configuration, as the agent has it",
+    )
 
 
 def fits_window(measurement: Measurement | None, size: Size | None, window: int | None) -> bool:
@@ -209,6 +233,12 @@ def check_new_conversation(
             "a new conversation most likely re-reads one batch on a warm prompt, as this model can "
             "only go back to checkpoints and Ollama makes its prompt",
             f"{_ASK}, or use the agent Ollama Warm",
+        )
+    elif measurement is None:
+        yield MEASUREMENT.unknown(
+            "new_conversation",
+            f"{_NOT_MEASURED}: what a new conversation costs on a warm prompt",
+            _ASK,
         )
     else:
         yield MEASUREMENT.unknown(
