@@ -15,6 +15,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
+from . import contexts
 from .api import Counts, OllamaError
 from .const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WINDOW_SHARE
 from .messages import (
@@ -103,6 +104,13 @@ class Agent:
             if not chat_log.unresponded_tool_results:
                 break
 
+    async def async_forget_gone(self, language: str) -> None:
+        """Keep nothing in the prefix that Home Assistant does not name any more, and store that."""
+        if not self.prompts.prefix.tools.looked:
+            return
+        await self.prompts.async_forget_gone(contexts.look(contexts.APP, self.entity_id, language))
+        self._store.async_save(self.subentry_id, self.prompts.prefix)
+
     async def _plant(self, prefix: WirePrefix) -> Counts | None:
         """Read a new prefix bare first, where a chat would leave it without its checkpoint.
 
@@ -169,7 +177,7 @@ class Agent:
             return turn
         if turn.verdict is Verdict.SERVER_LOST_IT and messages:
             self.planter.forget()
-        self._last = wire
+        self._last = wire.remembered()
         async_log_turn(self.hass, self.subentry_id, occasion, turn)
         self._store.async_save(self.subentry_id, self.prompts.prefix, wire)
         return turn

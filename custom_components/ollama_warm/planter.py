@@ -6,8 +6,6 @@ prompt leaves it at the end of the prefix; here is kept for which prefix that wa
 """
 
 from dataclasses import replace
-import hashlib
-import json
 import time
 
 from .api import Counts
@@ -16,7 +14,7 @@ from .options import AgentOptions
 from .ping import ONE_TOKEN, Way, async_choose, async_raw_prompt
 from .prefix.agent_prefix import WirePrefix
 from .server import Server
-from .store import PrefixStore
+from .store import PrefixStore, digest
 
 
 class Planter:
@@ -45,8 +43,8 @@ class Planter:
 
     def is_wanted(self, prefix: WirePrefix) -> bool:
         """Return whether this prefix needs a checkpoint that it has not."""
-        return self._known_way() is Way.RAW and self._store.planted(self._subentry_id) != _digest(
-            prefix
+        return self._known_way() is Way.RAW and self._store.planted(self._subentry_id) != digest(
+            prefix.system, prefix.tools
         )
 
     def forget(self) -> None:
@@ -70,7 +68,7 @@ class Planter:
         body = {**options.runner(), "prompt": prompt}
         body["options"] |= ONE_TOKEN
         counts = await client.read(body)
-        self._store.async_save_planted(self._subentry_id, _digest(prefix))
+        self._store.async_save_planted(self._subentry_id, digest(prefix.system, prefix.tools))
         if full_name(options.model) not in names:
             # The model was loaded for the rendering, which reports no times of its own.
             counts = replace(counts, load_s=(counts.load_s or 0) + rendering_s)
@@ -82,8 +80,3 @@ class Planter:
         if chosen is None or chosen.version != self._server.state.version:
             return None
         return chosen.way
-
-
-def _digest(prefix: WirePrefix) -> str:
-    """Return a short name for a prefix."""
-    return hashlib.sha256(json.dumps([prefix.system, prefix.tools]).encode()).hexdigest()

@@ -136,6 +136,20 @@ class Prompts:
                     break
         return renders
 
+    async def async_forget_gone(self, user_input: conversation.ConversationInput) -> None:
+        """Drop what is gone from the prefix at once, as a question does, and add nothing to it.
+
+        The text that all contexts share is in each of them. A tool is looked for in a context
+        that offered it.
+        """
+        if (render := await self._look(contexts.APP, user_input)) is None:
+            return
+        self.prefix.tools.update(contexts.APP, render.tools)
+        self.prefix.take(render, _now())
+        for context in self.prefix.tools.without(contexts.APP):
+            if render := await self._look(context, user_input):
+                self.prefix.tools.update(context, render.tools)
+
     async def _look(
         self, context: str, user_input: conversation.ConversationInput
     ) -> Render | None:

@@ -4,8 +4,9 @@ A turn is one call of the model. Nothing here knows anybody's words: a turn keep
 verdict, and of the prompt at most a quote of the system text that changed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+import hashlib
 import json
 from typing import Any
 
@@ -71,6 +72,10 @@ class Wire:
         """Return the length in characters."""
         tools = len(json.dumps(self.tools)) if self.tools_length is None else self.tools_length
         return len(self.system) + tools + sum(map(len, self.messages))
+
+    def remembered(self) -> Wire:
+        """Return what is kept of this turn for judging the next one: of its words, digests."""
+        return replace(self, messages=tuple(map(_digest, self.messages)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +151,8 @@ def judge(
 ) -> Turn:
     """Return the turn with its verdict: what was to be expected, and what came.
 
-    `last` is what this agent last sent to the server, None when nothing is known of it.
+    `last` is what this agent last sent to the server, as it was or as it is remembered; None when
+    nothing is known of it.
     `other_options` says that the model was last seen loaded with another context length.
     `riding` is about how many tokens were sent once more because they are known to move.
     """
@@ -204,9 +210,14 @@ def _tokens_at_most(wire: Wire, last: Wire, prompt_tokens: int) -> float:
     """Return how many tokens the text may have that the server has not seen."""
     same = 0
     for mine, theirs in zip(wire.messages, last.messages, strict=False):
-        if mine != theirs:
+        if theirs not in (mine, _digest(mine)):
             break
         same += 1
     new = "".join(wire.messages[same:])
     by_share = len(new) * prompt_tokens / max(wire.length(), 1) * _DENSER
     return max(by_share, len(new.encode()) / _BYTES_PER_TOKEN)
+
+
+def _digest(message: str) -> str:
+    """Return a name for a message that says nothing of its words."""
+    return hashlib.sha256(message.encode()).hexdigest()

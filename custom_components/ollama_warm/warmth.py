@@ -4,43 +4,22 @@ Each occasion is debounced, so that a hundred changes at once are one warm-up.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import Any
 
 from homeassistant.components import conversation
-from homeassistant.components.homeassistant.exposed_entities import async_listen_entity_updates
-from homeassistant.const import (
-    ATTR_DOMAIN,
-    EVENT_CORE_CONFIG_UPDATE,
-    EVENT_SERVICE_REGISTERED,
-    EVENT_SERVICE_REMOVED,
-    EVENT_STATE_CHANGED,
-)
-from homeassistant.core import (
-    CALLBACK_TYPE,
-    CoreState,
-    Event,
-    EventStateChangedData,
-    HomeAssistant,
-    callback,
-)
+from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import (
-    area_registry as ar,
-    device_registry as dr,
-    entity_registry as er,
-    floor_registry as fr,
-)
 from homeassistant.helpers.debounce import Debouncer
 from homeassistant.helpers.dispatcher import async_dispatcher_send
-from homeassistant.helpers.event import async_track_point_in_utc_time, async_track_time_interval
-from homeassistant.helpers.start import async_at_started
+from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 
 from .agent import Agent
 from .const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
 from .events import async_tell_failed, async_tell_not_warm
+from .occasions import Occasions
 from .server import Server, ServerState
 from .turn_log import turn_signal
 from .turns import Turn, Verdict
@@ -81,11 +60,12 @@ class Warmth:
         self._away = False
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
-        self._stop_midnight: CALLBACK_TYPE = lambda: None
         self._stopped = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._warming_all = False
         self._once_more = False
+        self._may_name_too_much = False
+        self._occasions = Occasions(hass, self._house_changed, self.async_soon)
         self._soon = Debouncer(
             hass, LOGGER, cooldown=COOLDOWN_S, immediate=False, function=self._calm
         )
@@ -93,21 +73,8 @@ class Warmth:
     @callback
     def async_start(self) -> None:
         """Listen for every occasion."""
-        bus = self.hass.bus
-        self._stop = [
-            async_at_started(self.hass, self.async_soon),
-            async_listen_entity_updates(self.hass, "conversation", self.async_soon),
-            bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self.async_soon),
-            bus.async_listen(dr.EVENT_DEVICE_REGISTRY_UPDATED, self.async_soon),
-            bus.async_listen(ar.EVENT_AREA_REGISTRY_UPDATED, self.async_soon),
-            bus.async_listen(fr.EVENT_FLOOR_REGISTRY_UPDATED, self.async_soon),
-            bus.async_listen(EVENT_SERVICE_REGISTERED, self.async_soon, event_filter=_is_script),
-            bus.async_listen(EVENT_SERVICE_REMOVED, self.async_soon, event_filter=_is_script),
-            bus.async_listen(EVENT_STATE_CHANGED, self.async_soon, event_filter=_comes_or_goes),
-            bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._home_changed),
-            *self._intervals(),
-        ]
-        self._await_midnight()
+        self._occasions.async_start()
+        self._stop = self._intervals()
 
     @callback
     def async_stop(self) -> None:
@@ -115,10 +82,16 @@ class Warmth:
         self._stopped.set()
         for stop in self._stop:
             stop()
-        self._stop_midnight()
+        self._occasions.async_stop()
         self._soon.async_shutdown()
         for task in self._tasks:
             task.cancel()
+
+    @callback
+    def _house_changed(self, *_: object) -> None:
+        """Look through what is stored, and warm: something may have been hidden or renamed."""
+        self._may_name_too_much |= self.hass.state is CoreState.running
+        self.async_soon()
 
     @callback
     def async_soon(self, *_: object) -> None:
@@ -144,9 +117,17 @@ class Warmth:
     @callback
     def _calm(self) -> None:
         """Warm all agents now, or once more if that is going on: it may have seen no change."""
+        if self._may_name_too_much:
+            self._may_name_too_much = False
+            self._begin(self._async_forget_gone())
         self._once_more = True
         if not self._warming_all:
             self._begin(self._async_until_nothing_changes())
+
+    async def _async_forget_gone(self) -> None:
+        """Take from all that is stored what no prompt names any more, whatever the server does."""
+        for warm_up in self._warm_ups.values():
+            await warm_up.agent.async_forget_gone(self.hass.config.language)
 
     async def _async_until_nothing_changes(self) -> None:
         """Warm all agents, and again as often as something has changed meanwhile."""
@@ -281,37 +262,3 @@ class Warmth:
             self._begin(self._async_warm(subentry_id))
 
         return warm
-
-    @callback
-    def _home_changed(self, _event: Event) -> None:
-        """Wait for the new time zone's midnight, and warm: a prompt may name place or language."""
-        self._stop_midnight()
-        self._await_midnight()
-        self.async_soon()
-
-    @callback
-    def _at_midnight(self, _now: datetime) -> None:
-        """Warm, and wait for the next one."""
-        self.async_soon()
-        self._await_midnight()
-
-    @callback
-    def _await_midnight(self) -> None:
-        """Wait for the next local midnight, also where the clocks skip it."""
-        tomorrow = dt_util.now().date() + timedelta(days=1)
-        midnight = dt_util.as_utc(dt_util.start_of_local_day(tomorrow))
-        self._stop_midnight = async_track_point_in_utc_time(
-            self.hass, self._at_midnight, midnight + timedelta(seconds=1)
-        )
-
-
-@callback
-def _is_script(data: Mapping[str, Any]) -> bool:
-    """Return whether an event is about a script, which is a tool when it is exposed."""
-    return bool(data[ATTR_DOMAIN] == "script")
-
-
-@callback
-def _comes_or_goes(data: EventStateChangedData) -> bool:
-    """Return whether an entity appeared or disappeared."""
-    return data["old_state"] is None or data["new_state"] is None

@@ -16,6 +16,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 
 from custom_components.ollama_warm.const import DOMAIN
 from custom_components.ollama_warm.events import EVENT_NOT_WARMED
+from custom_components.ollama_warm.tools.const import CONF_WEATHER_FOR_OTHERS
 from custom_components.ollama_warm.turn_log import async_turn_log
 from homeassistant.components.conversation import async_prepare_agent
 from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler
@@ -157,15 +158,23 @@ async def offered(hass: HomeAssistant) -> tuple[bool, bool]:
     )
 
 
+async def with_weather(house: House, puppet: Puppet) -> ConfigEntry:
+    """Return an entry whose weather other integrations' agents are offered as well."""
+    house.hass.states.async_set("weather.home", "sunny")
+    house.expose("weather.home")
+    entry = add_server(house.hass, puppet.url)
+    options = {CONF_WEATHER_FOR_OTHERS: True}
+    house.hass.config_entries.async_update_entry(entry, options=options)
+    return await house.set_up(entry)
+
+
 @pytest.mark.parametrize("leave", [WAYS["disabled"], WAYS["removed"]], ids=["disabled", "removed"])
 async def test_the_tools_go_with_the_last_entry(
     house: House, puppet: Puppet, leave: Leave, freezer: FrozenDateTimeFactory
 ) -> None:
     """Not before it, not while its server is away, and they come back with the next one."""
     hass = house.hass
-    hass.states.async_set("weather.home", "sunny")
-    house.expose("weather.home")
-    entry = await house.set_up(add_server(hass, puppet.url))
+    entry = await with_weather(house, puppet)
     assert await offered(hass) == (True, True)
     await hass.config_entries.async_reload(entry.entry_id)
     assert await offered(hass) == (True, True)
@@ -178,15 +187,13 @@ async def test_the_tools_go_with_the_last_entry(
     if entry.disabled_by:
         await hass.config_entries.async_set_disabled_by(entry.entry_id, None)
     else:
-        await house.set_up(add_server(hass, puppet.url))
+        await with_weather(house, puppet)
     assert await offered(hass) == (True, True)
 
 
 async def test_the_weather_goes_when_unloaded(house: House, puppet: Puppet) -> None:
     """Assist has no tool of an integration of which nothing is loaded."""
     hass = house.hass
-    hass.states.async_set("weather.home", "sunny")
-    house.expose("weather.home")
-    entry = await house.set_up(add_server(hass, puppet.url))
+    entry = await with_weather(house, puppet)
     await hass.config_entries.async_unload(entry.entry_id)
     assert await offered(hass) == (True, False)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from . import segments
+from . import segments, shapes
 from .layout import PrefixLayout, tail_text
 from .tools import ToolUnion, WireTool
 
@@ -111,8 +111,8 @@ class AgentPrefix:
         Raises KeyError, TypeError or ValueError on another shape.
         """
         return cls(
-            key=str(data["key"]),
-            layout=PrefixLayout.from_dict(data["layout"]),
-            tools=ToolUnion.from_dict(data["tools"]),
-            spoke=list(data.get("spoke", ())),
+            key=shapes.text(data["key"]),
+            layout=PrefixLayout.from_dict(shapes.mapping(data["layout"])),
+            tools=ToolUnion.from_dict(shapes.mapping(data["tools"])),
+            spoke=list(shapes.texts(data["spoke"])),
         )

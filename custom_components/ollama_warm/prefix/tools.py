@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import json
 from typing import Any, Self
 
+from . import shapes
+
 type WireTool = dict[str, Any]
 
 # The keys of a schema that hold a set of names.
@@ -116,6 +118,15 @@ class ToolUnion:
             if context in contexts or name in current
         )
 
+    def without(self, context: str) -> list[str]:
+        """Return as few other contexts as offer what this one does not."""
+        left = [offering for offering in self.offered.values() if context not in offering]
+        found: list[str] = []
+        while left:
+            found.append(min(left[0]))
+            left = [offering for offering in left if found[-1] not in offering]
+        return found
+
     def with_own(self, offers: Iterable[WireTool]) -> tuple[WireTool, ...]:
         """Return the tools as one question sends them: the shared ones, then what is its own.
 
@@ -158,15 +169,36 @@ class ToolUnion:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return a union as it was stored. Raises KeyError or TypeError on another shape.
+        """Return a union as it was stored. Raises KeyError, TypeError or ValueError otherwise.
 
         Up to version 0.1 tools that only one person is offered were among the others: the
         contexts of such a union are looked at again.
         """
-        return cls(
-            tools={name_of(tool): tool for tool in data["tools"]},
-            offered={name: set(contexts) for name, contexts in data["offered"].items()},
-            contexts=set(data["contexts"]),
-            apart=set(data.get("apart", ())),
-            looked=bool(data.get("looked", False)),
+        stored = [_checked(tool) for tool in shapes.items(data["tools"])]
+        union = cls(
+            tools={name_of(tool): tool for tool in stored},
+            offered={
+                name: set(shapes.texts(contexts))
+                for name, contexts in shapes.mapping(data["offered"]).items()
+            },
+            contexts=set(shapes.texts(data["contexts"])),
+            apart=set(shapes.texts(data.get("apart", []))),
+            looked=shapes.flag(data.get("looked", False)),
         )
+        # A tool that no context offers would never go.
+        if len(union.tools) < len(stored) or union.offered.keys() != union.tools.keys():
+            raise ValueError("tools and offers differ")
+        if not all(offering and offering <= union.contexts for offering in union.offered.values()):
+            raise ValueError("offered in a context that is not known")
+        return union
+
+
+def _checked(value: object) -> WireTool:
+    """Return a stored tool. Raises KeyError, TypeError or ValueError where it is none."""
+    tool = shapes.mapping(value)
+    function = shapes.mapping(tool["function"])
+    if tool["type"] != "function" or not shapes.text(function["name"]):
+        raise ValueError("not a tool")
+    shapes.text(function.get("description", ""))
+    shapes.mapping(function.get("parameters", {}))
+    return tool
