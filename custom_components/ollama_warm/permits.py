@@ -34,9 +34,14 @@ class _Thing:
 
     names: dict[str, None] = field(default_factory=dict)
     gone: datetime | None = None
+    now: Collection[str] = ()
+    """The names that it was called by last."""
 
-    def call(self, names: Iterable[str]) -> None:
+    def call(self, names: Collection[str]) -> None:
         """Note the names that it has now."""
+        if names is self.now:
+            return
+        self.now = names
         for name in names:
             self.names.pop(name, None)
             self.names[name] = None
@@ -51,8 +56,6 @@ class Things:
         """Know none."""
         self.losses = 0
         """How often a thing was found gone."""
-        self.here: frozenset[str] = frozenset()
-        """The names of what may be named now."""
         self._known: dict[str, _Thing] = {}
 
     def look(self, now: Mapping[str, Collection[str]]) -> None:
@@ -65,9 +68,8 @@ class Things:
             if self._known[key].gone is None:
                 self._known[key].gone = dt_util.utcnow()
                 self.losses += 1
-        self.here = frozenset(name for names in now.values() for name in names)
 
-    def call(self, key: str, names: Iterable[str]) -> None:
+    def call(self, key: str, names: Collection[str]) -> None:
         """Note how a thing that is gone is called now."""
         self._known[key].call(names)
 
@@ -78,9 +80,19 @@ class Things:
                 for name in thing.names:
                     yield name, thing.gone
 
+    def here(self) -> Iterator[str]:
+        """Yield the names of what may be named now."""
+        for thing in self._known.values():
+            if thing.gone is None:
+                yield from thing.now
+
     def gone_keys(self) -> list[str]:
         """Return the keys of the things that are gone."""
         return [key for key, thing in self._known.items() if thing.gone is not None]
+
+
+type _Said = tuple[er.RegistryEntry | None, str, str]
+"""An entity's entry in the registry, its id, and the name that its state has."""
 
 
 class Exposure:
@@ -91,6 +103,7 @@ class Exposure:
         self.things = Things()
         self._hass = hass
         self._will_look = False
+        self._names_by_key: dict[str, tuple[_Said, Collection[str]]] = {}
         async_at_started(hass, self._async_started)
         async_listen_entity_updates(hass, ASSISTANT, self._async_soon)
 
@@ -98,13 +111,18 @@ class Exposure:
     def async_look(self) -> None:
         """Take what Home Assistant would name now, as it does for its own prompt."""
         entities = er.async_get(self._hass)
-        now: dict[str, set[str]] = {}
+        now: dict[str, Collection[str]] = {}
         for state in self._hass.states.async_all():
             if async_should_expose(self._hass, ASSISTANT, state.entity_id):
                 entry = entities.async_get(state.entity_id)
                 # An entity keeps its id of the registry whatever it is called.
                 key = entry.id if entry else state.entity_id
-                now[key] = self._names(state.entity_id, entry, state)
+                # Names are looked up once, as long as the registry and the state say the same.
+                said = (entry, state.entity_id, state.name)
+                if (known := self._names_by_key.get(key)) is None or known[0] != said:
+                    known = (said, self._names(state.entity_id, entry, state))
+                    self._names_by_key[key] = known
+                now[key] = known[1]
         self.things.look(now)
         for key in self.things.gone_keys():
             entry = entities.async_get(key)
@@ -166,10 +184,8 @@ class Permits:
         """
         self._tools.look({tool: (tool,) for tool in tools})
         both = (self._exposure.things, self._tools)
-        return Unsaid(
-            (gone for things in both for gone in things.gone()),
-            frozenset().union(*(things.here for things in both)),
-        )
+        gone = [name for things in both for name in things.gone()]
+        return Unsaid(gone, {name for things in both for name in things.here()} if gone else ())
 
 
 _EXPOSURE: HassKey[Exposure] = HassKey(f"{DOMAIN}_exposure")
