@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from ollama_warmer import connecting, home_assistant
+from ollama_warmer import connecting, refusals
 from ollama_warmer.cli import main
 from ollama_warmer.doctor.findings import HOME_ASSISTANT
 from ollama_warmer.home_assistant import HomeAssistant
@@ -167,7 +167,7 @@ async def test_a_connection_that_is_cut_for_its_silence(
     house.overrides["conversation/process"] = _cut
 
     assert "proxy" not in (await run(house.url)).stdout
-    monkeypatch.setattr(home_assistant, "_SILENT", 0.0)
+    monkeypatch.setattr(refusals, "_SILENT", 0.0)
     said = (await run(house.url)).stdout
 
     assert "broke: see whether it restarted; if it did not, a proxy in front of it may cut" in said

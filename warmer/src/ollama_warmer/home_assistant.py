@@ -9,7 +9,6 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
-from websockets.frames import CloseCode
 
 from ollama_warmer.connecting import open_session, parse
 from ollama_warmer.credentials import Token
@@ -20,6 +19,7 @@ from ollama_warmer.errors import (
     NotReady,
     NotUnderstood,
 )
+from ollama_warmer.refusals import explain_end
 from ollama_warmer.words import phrase, printable
 
 # Home Assistant's own agent (`HOME_ASSISTANT_AGENT` in its conversation integration, 2026.11), and
@@ -37,8 +37,6 @@ _RECOVERY = (
     "Home Assistant runs in recovery mode, in which it has no agents, because it could not start "
     "with its configuration: look at its log, mend the configuration, and restart it"
 )
-# A proxy that cuts a connection within this after a message does not do it for being silent.
-_SILENT = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,20 +139,7 @@ class HomeAssistant:
 
     def _broken(self, err: ConnectionClosed) -> str:
         """Return why a connection ended without Home Assistant having closed it."""
-        # What `websockets` ends a connection with when a ping is not answered.
-        if err.sent is not None and err.sent.code == CloseCode.INTERNAL_ERROR:
-            return (
-                "Home Assistant is not heard any more, it has answered no ping: see whether it "
-                "hangs, and whether the network holds"
-            )
-        silent = asyncio.get_running_loop().time() - self._heard
-        words = "The connection to Home Assistant broke: see whether it restarted"
-        if silent < _SILENT:
-            return words
-        return (
-            f"{words}; if it did not, a proxy in front of it may cut connections that are silent "
-            f"for {silent:.0f} s: raise that limit (proxy_read_timeout of nginx)"
-        )
+        return explain_end(err, asyncio.get_running_loop().time() - self._heard)
 
     def _take(self, message: Mapping[str, Any]) -> None:
         future = self._pending.get(message.get("id", 0))

@@ -1,11 +1,12 @@
-"""Says why no session with Home Assistant came about, and what to do about it."""
+"""Says why a session with Home Assistant did not come about or broke, and what to do about it."""
 
 from http import HTTPStatus
 import os
 import ssl
 from urllib.parse import urljoin, urlsplit
 
-from websockets.exceptions import InvalidStatus, SecurityError
+from websockets.exceptions import ConnectionClosed, InvalidStatus, SecurityError
+from websockets.frames import CloseCode
 from websockets.http11 import Response
 
 from ollama_warmer.words import phrase, printable
@@ -13,6 +14,8 @@ from ollama_warmer.words import phrase, printable
 CHECK = "check home_assistant.url in the configuration file"
 _PUT_THERE = "put the address that is right at home_assistant.url in the configuration file"
 _OWN_ADDRESS = "or use Home Assistant's own address"
+# A proxy that cuts a connection within this after a message does not do it for being silent.
+_SILENT = 5.0
 _REDIRECTS = range(300, 400)
 _LOCKED = (
     ": a proxy in front of Home Assistant asks for a password of its own, and the token was not "
@@ -65,6 +68,28 @@ def sent_on(url: str, to: str) -> str:
         f"{url} sends its visitors on to {_origin(to)}, and the token is not shown to another "
         f"machine than the one in home_assistant.url: {_PUT_THERE}. If it is the login of a proxy, "
         f"let that proxy pass /api/websocket without one, {_OWN_ADDRESS}"
+    )
+
+
+def explain_end(err: ConnectionClosed, silent: float) -> str:
+    """Return the sentence for a connection that ended without Home Assistant having closed it.
+
+    Args:
+        err: What the library raised.
+        silent: Seconds since the last message came.
+    """
+    # What `websockets` ends a connection with when a ping is not answered.
+    if err.sent is not None and err.sent.code == CloseCode.INTERNAL_ERROR:
+        return (
+            "Home Assistant is not heard any more, it has answered no ping: see whether it hangs, "
+            "and whether the network holds"
+        )
+    words = "The connection to Home Assistant broke: see whether it restarted"
+    if silent < _SILENT:
+        return words
+    return (
+        f"{words}; if it did not, a proxy in front of it may cut connections that are silent for "
+        f"{silent:.0f} s: raise that limit (proxy_read_timeout of nginx)"
     )
 
 
