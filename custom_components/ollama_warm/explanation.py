@@ -58,9 +58,7 @@ async def async_explain(agent: Agent, context: str) -> Explanation:
     look = contexts.look(context, agent.entity_id, agent.hass.config.language)
     chat_log = conversation.ChatLog(agent.hass, WARM_UP_PREFIX)
     try:
-        await chat_log.async_provide_llm_data(
-            look.as_llm_context(DOMAIN), agent.options.apis, agent.options.prompt
-        )
+        await agent.prompts.admission.async_provide(chat_log, look, agent.options.prompt)
     except conversation.ConverseError as err:
         raise no_prompt(agent, err) from err
     first = chat_log.content[0]

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     CORE_MOVING = "core_moving_part"
     UNREADABLE = "unreadable_prompt"
     FAILING = "failing_prompt"
+    REFUSED = "api_refused"
     WINDOW = "window_too_small"
     OTHER_WINDOW = "other_window"
     SEEN_WINDOW = "seen_window"
@@ -84,6 +85,7 @@ def async_server_issues(coordinator: OllamaWarmCoordinator, seen: dict[str, int]
             issues |= (
                 facts.prompt()
                 | facts.failing()
+                | facts.refused()
                 | facts.window()
                 | facts.windows(seen.get(subentry.subentry_id))
                 | facts.offload()
@@ -188,6 +190,18 @@ class _Facts:
             self._id(Kind.MOVING, moving_key(prompt)): Issue(
                 key="moving_part", placeholders=self._names(), data=self._data()
             )
+        }
+
+    def refused(self) -> Issues:
+        """Return whether what the agent may use was refused, whosever rights were tried."""
+        agent = self._coordinator.agents[self._subentry.subentry_id]
+        if agent.prompts.admission.refused is None:
+            return {self._id(Kind.REFUSED): None}
+        if not agent.prompts.admission.refused:
+            return {}
+        names, severity = self._names(), IssueSeverity.ERROR
+        return {
+            self._id(Kind.REFUSED): Issue(key="api_refused", placeholders=names, severity=severity)
         }
 
     def failing(self) -> Issues:

@@ -7,6 +7,7 @@ from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 
 from . import contexts
+from .admission import ApiRefusedError
 from .const import WARM_UP_PREFIX, WINDOW_SHARE
 from .options import AgentOptions
 from .prefix.agent_prefix import AgentPrefix
@@ -26,7 +27,7 @@ async def async_prompt_tokens(hass: HomeAssistant, data: Mapping[str, Any]) -> i
     look = contexts.look(contexts.APP, "", hass.config.language)
     try:
         sent = await prompts.async_take(look, conversation.ChatLog(hass, WARM_UP_PREFIX))
-    except conversation.ConverseError:
+    except conversation.ConverseError, ApiRefusedError:
         return None
     length = Wire(sent.system, sent.tools).length() + len(sent.tail)
     return max(100, round(int(length / _CHARACTERS_PER_TOKEN), -2))

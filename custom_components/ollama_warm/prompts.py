@@ -9,6 +9,7 @@ from homeassistant.helpers import llm
 from homeassistant.util import dt as dt_util
 
 from . import contexts
+from .admission import Admission, ApiRefusedError, async_administrators
 from .const import DOMAIN, LOGGER, WARM_UP_PREFIX
 from .failing import Failing
 from .looks import Looks, difference, without_stale_tools
@@ -24,6 +25,7 @@ class Prompts:
         """Go on with a prefix as it was stored."""
         self.prefix = prefix
         self.failing = Failing()
+        self.admission = Admission(hass, options.apis)
         self._hass = hass
         self._options = options
         self._forms = ToolForms()
@@ -101,6 +103,11 @@ class Prompts:
                 break
         else:
             return
+        if as_user := self.admission.user_id:
+            # What is seen with one administrator's rights is not taken for what all are told.
+            others = [one for one in await async_administrators(self._hass) if one != as_user]
+            person = [contexts.person_context(one) for one in others[:1]]
+            left = iter([*(context for context in left if context in wanted), *person])
         renders = {first: base} | await self._others(left, base, user_input)
         if (now := await self._look(first, user_input)) is None:
             return
@@ -109,7 +116,8 @@ class Prompts:
         for context in renders:
             # One that looks like another works like it.
             self.failing.works(context)
-        of_people = [renders.pop(name) for name in person if name in renders]
+        personal = [*renders] if as_user else person
+        of_people = [renders.pop(name) for name in personal if name in renders]
         if self.prefix.rebase(renders, of_people, _now()):
             LOGGER.debug("%s has a new stable prefix", user_input.agent_id)
 
@@ -159,7 +167,7 @@ class Prompts:
         look = contexts.look(context, user_input.agent_id, user_input.language)
         try:
             await self._provide(chat_log, look)
-        except conversation.ConverseError as err:
+        except (conversation.ConverseError, ApiRefusedError) as err:
             LOGGER.debug("No prompt for one context of %s: %s", user_input.agent_id, err)
             return None
         return self._forms.render(chat_log)
@@ -179,15 +187,19 @@ class Prompts:
     ) -> None:
         """Let Home Assistant build system text and tools into a chat log."""
         context = contexts.async_context(self._hass, user_input.device_id)
+        prompt = self._options.prompt
         try:
-            await chat_log.async_provide_llm_data(
-                user_input.as_llm_context(DOMAIN),
-                self._options.apis,
-                self._options.prompt,
-                user_input.extra_system_prompt,
-            )
+            if chat_log.conversation_id == WARM_UP_PREFIX:
+                await self.admission.async_provide(chat_log, user_input, prompt)
+            else:
+                await chat_log.async_provide_llm_data(
+                    user_input.as_llm_context(DOMAIN),
+                    self._options.apis,
+                    prompt,
+                    user_input.extra_system_prompt,
+                )
         except conversation.ConverseError as err:
-            self.failing.fails(context, err, self._options.prompt or "")
+            self.failing.fails(context, err, prompt or "")
             raise
         self.failing.works(context)
 
