@@ -5,6 +5,7 @@ wire only: what differs between rooms, people and moments travels with the newes
 """
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import replace
 import json
 import math
@@ -92,10 +93,14 @@ class Agent:
             prefix, messages = await question.async_messages(replay)
             chunks = self.server.client.chat(self.options.body(prefix, messages))
             answer = Answer(chunks, may_call=chat_log.llm_api is not None, asked=asked)
-            async for _content in chat_log.async_add_delta_content_stream(
-                self.entity_id, answer.deltas()
+            async with (
+                aclosing(answer.deltas()) as deltas,
+                aclosing(
+                    chat_log.async_add_delta_content_stream(self.entity_id, deltas)
+                ) as contents,
             ):
-                pass
+                async for _content in contents:
+                    pass
             if planted:
                 first_token_s, counts, planted = answer.first_token_s, planted, None
                 turns.append(self.note(Occasion.QUESTION, counts, bare, (), first_token_s))

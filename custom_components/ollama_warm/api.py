@@ -5,18 +5,18 @@ the PyPI client drops `prompt_eval_cached_count` (seen in `ollama` 0.6.2 and 0.6
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-import json
 from typing import Any, Self
 
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, hdrs
 from yarl import URL
 
 from homeassistant.exceptions import HomeAssistantError
 
 from .const import DOMAIN
+from .ollama import reading
 
 # A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
 # follows is a sign of life, so only connecting and silence are limited.
@@ -24,6 +24,7 @@ _CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
 _QUICK_TIMEOUT = ClientTimeout(total=10)
 _LONGEST_QUOTE = 120
 _NODE_HEADER = "X-Fleet-Node"
+_PLAIN = {hdrs.ACCEPT_ENCODING: "identity"}
 
 
 class OllamaError(HomeAssistantError):
@@ -67,6 +68,12 @@ class BrokenAnswerError(OllamaError):
     key = "broken_answer"
 
 
+class UnreadableAnswerError(OllamaError):
+    """The answer is longer, or nested deeper, than any that makes sense. Placeholder: url."""
+
+    key = "unreadable_answer"
+
+
 class ModelNotFoundError(OllamaError):
     """The model is not on the server. Placeholders: model."""
 
@@ -98,14 +105,21 @@ class Counts:
 
     @classmethod
     def from_chunk(cls, chunk: Mapping[str, Any], node: str | None = None) -> Self:
-        """Read the counts of a chunk with `done: true`."""
+        """Read the counts of a chunk with `done: true`.
+
+        More cached tokens than there are contradict each other, so they are unknown.
+        """
+        prompt = reading.count(chunk.get("prompt_eval_count"))
+        cached = reading.count(chunk.get("prompt_eval_cached_count"))
+        if prompt is not None and cached is not None and cached > prompt:
+            cached = None
         return cls(
-            prompt_tokens=_count(chunk.get("prompt_eval_count")),
-            cached_tokens=_count(chunk.get("prompt_eval_cached_count")),
-            prefill_s=_seconds(chunk.get("prompt_eval_duration")),
-            load_s=_seconds(chunk.get("load_duration")),
-            total_s=_seconds(chunk.get("total_duration")),
-            answer_tokens=_count(chunk.get("eval_count")),
+            prompt_tokens=prompt,
+            cached_tokens=cached,
+            prefill_s=reading.seconds(chunk.get("prompt_eval_duration")),
+            load_s=reading.seconds(chunk.get("load_duration")),
+            total_s=reading.seconds(chunk.get("total_duration")),
+            answer_tokens=reading.count(chunk.get("eval_count")),
             node=node,
         )
 
@@ -139,7 +153,9 @@ class OllamaClient:
         """Return the models on the server, in its own order. Raises OllamaError."""
         answer = await self._get("/api/tags")
         return [
-            Model(str(model.get("model") or model.get("name")), _count(model.get("size")) or 0)
+            Model(
+                str(model.get("model") or model.get("name")), reading.count(model.get("size")) or 0
+            )
             for model in _list(answer, "models", self.url)
         ]
 
@@ -163,24 +179,28 @@ class OllamaClient:
         self, path: str, body: Mapping[str, Any], is_last: Callable[[Mapping[str, Any]], bool]
     ) -> AsyncGenerator[dict[str, Any]]:
         """Stream the chunks that answer a body, and be sure that the last one has come."""
-        done = False
-        async with self._request("POST", path, body, _CHAT_TIMEOUT) as response:
-            async for line in _lines(response):
+        async with (
+            self._request("POST", path, body, _CHAT_TIMEOUT) as response,
+            aclosing(reading.lines(response)) as lines,
+        ):
+            async for line in lines:
                 chunk = _parse(line, self.url)
                 if "error" in chunk:
                     raise _server_error(str(chunk["error"]), str(body.get("model")))
-                if done := is_last(chunk):
-                    chunk["node"] = response.headers.get(_NODE_HEADER)
+                if is_last(chunk):
+                    # What a server says after that is no part of the answer, and is not waited for.
+                    yield chunk | {"node": response.headers.get(_NODE_HEADER)}
+                    return
                 yield chunk
-        if not done:
-            raise BrokenAnswerError(url=self.url)
+        raise BrokenAnswerError(url=self.url)
 
     async def chat_counts(self, body: Mapping[str, Any]) -> Counts:
         """Have a chat answered, and return only the counts. Raises OllamaError."""
         counts = Counts.from_chunk({})
-        async for chunk in self.chat(body):
-            if chunk.get("done"):
-                counts = Counts.from_chunk(chunk, chunk["node"])
+        async with aclosing(self.chat(body)) as chunks:
+            async for chunk in chunks:
+                if chunk.get("done"):
+                    counts = Counts.from_chunk(chunk, chunk["node"])
         return counts
 
     async def show(self, model: str) -> dict[str, Any]:
@@ -209,13 +229,13 @@ class OllamaClient:
     ) -> dict[str, Any]:
         """Return the JSON object that answers a body."""
         async with self._request("POST", path, body, limits) as response:
-            answer = _parse(await response.read(), self.url)
+            answer = _parse(await reading.body(response), self.url)
             return {**answer, "node": response.headers.get(_NODE_HEADER)}
 
     async def _get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""
         async with self._request("GET", path, None, _QUICK_TIMEOUT) as response:
-            return _parse(await response.read(), self.url)
+            return _parse(await reading.body(response), self.url)
 
     @asynccontextmanager
     async def _request(
@@ -225,11 +245,17 @@ class OllamaClient:
         started = False
         try:
             async with self._session.request(
-                method, URL(self.url + path), json=body, headers=self._headers, timeout=limits
+                method,
+                URL(self.url + path),
+                json=body,
+                headers=_PLAIN | self._headers,
+                timeout=limits,
             ) as response:
                 await self._check(response, body)
                 started = True
                 yield response
+        except reading.UnreadableError as err:
+            raise UnreadableAnswerError(url=self.url) from err
         except (ClientError, TimeoutError, OSError) as err:
             if started:
                 raise BrokenAnswerError(url=self.url) from err
@@ -239,33 +265,22 @@ class OllamaClient:
         """Raise the error that this answer stands for, if it is one."""
         if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise InvalidAuthError(url=self.url)
+        reading.refuse_compressed(response)
         if response.content_type not in ("application/json", "application/x-ndjson"):
             raise NotOllamaError(url=self.url)
         if response.status < HTTPStatus.BAD_REQUEST:
             return
-        message = str(_parse(await response.read(), self.url).get("error"))
+        message = str(_parse(await reading.body(response), self.url).get("error"))
         if body and response.status == HTTPStatus.NOT_FOUND:
             raise ModelNotFoundError(model=str(body.get("model")))
         raise _server_error(message, str(body.get("model")) if body else "")
 
 
-async def _lines(response: ClientResponse) -> AsyncIterator[bytes]:
-    """Yield the lines of an NDJSON answer, however long they are."""
-    rest = b""
-    async for data in response.content.iter_any():
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            if line.strip():
-                yield line
-    if rest.strip():
-        yield rest
-
-
 def _parse(text: bytes, url: str) -> dict[str, Any]:
-    """Return the JSON object of a line or body."""
+    """Return the JSON object of a line or body. Raises UnreadableError where it is too deep."""
     try:
-        value = json.loads(text)
-    except ValueError as err:
+        value = reading.parsed(text)
+    except reading.BrokenError as err:
         raise BrokenAnswerError(url=url) from err
     if not isinstance(value, dict):
         raise NotOllamaError(url=url)
@@ -284,15 +299,4 @@ def _server_error(message: str, model: str) -> OllamaError:
     """Return the error for a message of Ollama's."""
     if "not found" in message and "model" in message:
         return ModelNotFoundError(model=model)
-    return ServerError(message=message[:_LONGEST_QUOTE])
-
-
-def _count(value: object) -> int | None:
-    """Return a count, or None where the server gave none; 0 is a count like any other."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _seconds(value: object) -> float | None:
-    """Return seconds of a duration in nanoseconds."""
-    count = _count(value)
-    return None if count is None else count / 1e9
+    return ServerError(message=reading.clean(message[:_LONGEST_QUOTE]))

@@ -1,7 +1,7 @@
 """Between Home Assistant's tools and answers and their form on Ollama's wire."""
 
 from collections.abc import AsyncGenerator, Mapping
-import json
+from contextlib import aclosing
 import time
 from typing import Any, override
 
@@ -9,12 +9,19 @@ import probatio
 
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from .api import Counts
 from .const import DOMAIN
+from .ollama import reading
 from .prefix.agent_prefix import Render
 from .prefix.tools import WireTool, ordered
+
+# More than any house has things to switch at once; a model that loops makes them without end.
+_MOST_CALLS = 64
+# Ollama takes names of tools of any length; Home Assistant's have no more than this.
+_LONGEST_NAME = 256
 
 
 class Answer:
@@ -32,25 +39,41 @@ class Answer:
         self._asked = asked
         self.counts = Counts.from_chunk({})
         self.first_token_s: float | None = None
+        self._called = 0
 
     async def deltas(self) -> AsyncGenerator[conversation.AssistantContentDeltaDict]:
-        """Yield the answer as Home Assistant's chat log takes it."""
+        """Yield the answer as Home Assistant's chat log takes it.
+
+        Raises HomeAssistantError for more tool calls than make sense, before any of them is run.
+        """
         delta: conversation.AssistantContentDeltaDict = {"role": "assistant"}
-        async for chunk in self._chunks:
-            message = _mapping(chunk.get("message"))
-            if content := _text(message.get("content")):
-                delta["content"] = content
-            if thinking := _text(message.get("thinking")):
-                delta["thinking_content"] = thinking
-            if (calls := _calls(message.get("tool_calls"))) and self._may_call:
-                delta["tool_calls"] = [_tool_input(call) for call in calls]
-            if self.first_token_s is None and (content or thinking or calls):
-                self.first_token_s = time.monotonic() - self._asked
-            if delta:
-                yield delta
-            delta = {}
-            if chunk.get("done"):
-                self.counts = Counts.from_chunk(chunk, chunk.get("node"))
+        async with aclosing(self._chunks) as chunks:
+            async for chunk in chunks:
+                if added := self._added(_mapping(chunk.get("message"))):
+                    if self.first_token_s is None:
+                        self.first_token_s = time.monotonic() - self._asked
+                    delta.update(added)
+                if delta:
+                    yield delta
+                delta = {}
+                if chunk.get("done"):
+                    self.counts = Counts.from_chunk(chunk, chunk.get("node"))
+
+    def _added(self, message: Mapping[str, Any]) -> conversation.AssistantContentDeltaDict:
+        """Return what a chunk's message adds to the answer, empty where it adds nothing."""
+        delta: conversation.AssistantContentDeltaDict = {}
+        if content := _text(message.get("content")):
+            delta["content"] = content
+        if thinking := _text(message.get("thinking")):
+            delta["thinking_content"] = thinking
+        if (calls := _calls(message.get("tool_calls"))) and self._may_call:
+            self._called += len(calls)
+            if self._called > _MOST_CALLS:
+                raise HomeAssistantError(
+                    translation_domain=DOMAIN, translation_key="too_many_calls"
+                )
+            delta["tool_calls"] = [_tool_input(call) for call in calls]
+        return delta
 
 
 class ElsewhereTool(llm.Tool):
@@ -137,7 +160,7 @@ def _tool_input(call: Mapping[str, Any]) -> llm.ToolInput:
     if isinstance(arguments, str):
         arguments = _from_json(arguments)
     return llm.ToolInput(
-        tool_name=str(function.get("name", "")),
+        tool_name=_text(function.get("name"))[:_LONGEST_NAME],
         tool_args={
             key: _from_json(value)
             for key, value in (arguments.items() if isinstance(arguments, dict) else ())
@@ -153,7 +176,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _text(value: object) -> str:
     """Return a text of the server's, an empty one where it sent something else."""
-    return value if isinstance(value, str) else ""
+    return reading.clean(value) if isinstance(value, str) else ""
 
 
 def _calls(value: object) -> list[Mapping[str, Any]]:
@@ -166,7 +189,7 @@ def _from_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
     """Return a list or object that a model wrote as text; anything else as it is."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
-            return json.loads(value)
-        except ValueError:
+            return reading.parsed(value)
+        except reading.BrokenError, reading.UnreadableError:
             return value
     return value
