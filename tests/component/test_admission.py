@@ -57,9 +57,11 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
 
 
-@pytest.fixture(params=LOCKED.values(), ids=LOCKED)
-async def locked(house: House, request: pytest.FixtureRequest) -> Management:
-    """Return an API that refuses in one of the ways there are."""
+@pytest.fixture(params=list(LOCKED.values()), ids=list(LOCKED))
+def locked(
+    house: House, freezer: FrozenDateTimeFactory, request: pytest.FixtureRequest
+) -> Management:
+    """Return an API that refuses in one of the ways there are; without a clock, time stands."""
     return Management(house.hass, request.param)
 
 

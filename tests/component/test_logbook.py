@@ -129,8 +129,9 @@ async def test_each_reason_has_its_words(house: House, agent: ConfigEntry) -> No
     for error in ERRORS:
         async_tell_failed(house.hass, AGENT, error)
     for reason in Reason:
-        # A turn without a reason, or with one that takes no warmth away, is warm.
-        if reason not in (Reason.NOTHING, Reason.RIDES_ALONG):
+        # A turn without a reason, or with one that takes no warmth away, is warm; a failed one
+        # is told by its error.
+        if reason not in (Reason.NOTHING, Reason.RIDES_ALONG, Reason.FAILED):
             async_tell_not_warm(house.hass, AGENT, turn(Verdict.PROMPT_CHANGED, reason))
     await house.hass.async_block_till_done()
     assert {f"{COMMON}{reason}" for reason in told} == {key for key in texts if COMMON in key}
