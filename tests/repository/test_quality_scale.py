@@ -9,7 +9,7 @@ import pytest
 
 from homeassistant.util.yaml import parse_yaml
 
-from .readme import README, examples, section
+from .readme import everything_said, examples, section
 from .repository import COMPONENT, ROOT, TRANSLATIONS, loaded, parsed, sources
 
 # fmt: off
@@ -42,7 +42,7 @@ TIERS = {
 }
 # fmt: on
 NAMES = [name for names in TIERS.values() for name in names]
-# The heading in the README under which each rule finds what it asks for.
+# The heading in the README, or on a page beside it, under which each rule finds what it asks for.
 HEADINGS = {
     "docs-high-level-description": "Ollama Warm",
     "docs-use-cases": "Use cases",
@@ -191,7 +191,7 @@ CHECKS: dict[str, Callable[[], object]] = {
     "diagnostics": lambda: "async_get_config_entry_diagnostics" in functions("diagnostics"),
     "discovery": lambda: not MANIFEST.keys() & {"zeroconf", "ssdp", "dhcp", "usb", "bluetooth"},
     "discovery-update-info": lambda: RULES["discovery"][0] == "exempt",
-    "docs-actions": lambda: all(f"`ollama_warm.{name}`" in README for name in SERVICES),
+    "docs-actions": lambda: all(f"`ollama_warm.{name}`" in everything_said() for name in SERVICES),
     "docs-examples": lambda: len(list(examples())) >= 3,
     "entity-category": lambda: all(
         "EntityCategory." in source(name) for name in platforms() if name != "conversation"
@@ -248,12 +248,12 @@ def test_it_is_so(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "heading"), HEADINGS.items())
 def test_documentation(name: str, heading: str) -> None:
-    """The README has a section for each rule that wants one."""
+    """The README, or a page beside it, has a section for each rule that wants one."""
     assert RULES[name][0] == "todo" or len(section(heading).split()) > 20
 
 
-def test_the_tier_in_the_readme() -> None:
-    """The README claims the tier that follows from the rules, and says whose judgement it is."""
+def test_the_tier_that_is_claimed() -> None:
+    """The reference claims the tier that follows from the rules, and says whose judgement it is."""
     reached = "none"
     for tier, names in TIERS.items():
         if any(RULES[name][0] == "todo" for name in names):

@@ -1,4 +1,4 @@
-"""The README speaks of everything that there is, and its examples work in Home Assistant."""
+"""The README and its pages say everything that there is; their examples work in Home Assistant."""
 
 from pathlib import Path
 import re
@@ -21,9 +21,11 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
-from .readme import README, examples, section
-from .repository import COMPONENT, ROOT, TRANSLATIONS, loaded
+from .readme import PAGES, examples, plain, section
+from .repository import COMPONENT, ROOT, TRANSLATIONS, WARMER, loaded
 
+LONGEST_README = 220
+EARLY = 50
 ENGLISH = loaded(TRANSLATIONS / "en.json")
 AGENT = "conversation.ollama_warm"
 TURN = Turn(
@@ -35,6 +37,14 @@ TURN = Turn(
     verdict=Verdict.SERVER_LOST_IT,
     reason=Reason.EVICTED,
 )
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names by which the headings of a page can be pointed at."""
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", plain(page.read_text()), re.MULTILINE)
+    }
 
 
 def test_entities() -> None:
@@ -79,19 +89,37 @@ def test_repairs() -> None:
     assert len(re.findall(r"^\| (?!issue)\w", section("Repairs"), re.MULTILINE)) == len(Kind)
 
 
-def test_links() -> None:
-    """What the README points to is there."""
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    headings = {
-        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-        for heading in re.findall(r"^#+ (.+)$", README, re.MULTILINE)
-    }
-    for link in links:
-        assert (
-            link.startswith("https://")
-            or (ROOT / Path(link.partition("#")[0])).is_file()
-            or link.removeprefix("#") in headings
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links(page: Path) -> None:
+    """What a page points to is there, with the heading that is named."""
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert link.startswith("https://") or (
+            target.is_file() and (not anchor or anchor in anchors(target))
         ), link
+
+
+@pytest.mark.parametrize("folder", [ROOT, WARMER], ids=["integration", "warmer"])
+def test_a_readme_is_read_in_one_go(folder: Path) -> None:
+    """What serves few stands on the pages beside it."""
+    assert len((folder / "README.md").read_text().splitlines()) <= LONGEST_README
+
+
+def test_installing_comes_early() -> None:
+    """Before it there is nothing but what the integration promises."""
+    lines = (ROOT / "README.md").read_text().splitlines()
+    headings = [line for line in lines if line.startswith("## ")]
+    assert headings[0] == "## Install"
+    assert lines.index("## Install") < EARLY
+
+
+def test_every_page_is_listed() -> None:
+    """The list of pages says for whom each one is."""
+    listed = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
+    assert len(pages) > 4
+    assert [name for name in pages if f"]({name})" not in listed] == []
 
 
 @pytest.fixture

@@ -104,10 +104,10 @@ def test_it_runs_the_daemon_as_nobody_special() -> None:
 
 
 def test_secrets_and_state_are_where_the_program_looks() -> None:
-    """The engine's secrets stand in for systemd's credentials; README.md names the secret."""
+    """The engine's secrets stand in for systemd's credentials; docs/warmer.md names the secret."""
     assert "CREDENTIALS_DIRECTORY=/run/secrets" in last("ENV")
     assert f"STATE_DIRECTORY={last('VOLUME')}" in last("ENV")
-    assert f"--secret {CREDENTIAL}" in (WARMER / "README.md").read_text()
+    assert f"--secret {CREDENTIAL}" in (WARMER.parent / "docs" / "warmer.md").read_text()
 
 
 def test_health_check_is_a_module_of_the_program() -> None:
