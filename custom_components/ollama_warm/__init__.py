@@ -6,19 +6,19 @@ from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.typing import ConfigType
 
-from .agent import Agent
-from .api import OllamaClient
+from .agent.agent import Agent
+from .agent.store import PrefixStore
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
-from .disabled import async_is_disabled, async_reload_when_disabled
-from .issues import async_setup_issues, async_watch_issues
-from .migration import async_migrate_entry as async_migrate_entry
-from .server import Server
+from .flow.migration import async_migrate_entry as async_migrate_entry
+from .ollama.client import OllamaClient
+from .ollama.server import Server
+from .problems.disabled import async_is_disabled, async_reload_when_disabled
+from .problems.issues import async_setup_issues, async_watch_issues
 from .services import async_setup_services
-from .store import PrefixStore
 from .tools.api import async_offer_tools
-from .turn_log import async_forget_turns
-from .warm_up import WarmUp
+from .turns.turn_log import async_forget_turns
+from .warming.warm_up import WarmUp
 from .websocket_api import async_setup_websocket_api
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)

@@ -9,10 +9,10 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 
-from .agent import Agent
+from .agent.agent import Agent
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
-from .turn_log import LoggedTurn, async_turn_log
+from .turns.turn_log import LoggedTurn, async_turn_log
 
 
 @dataclass(frozen=True, slots=True)

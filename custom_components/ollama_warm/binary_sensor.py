@@ -11,8 +11,8 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
-from .turn_log import async_turn_log, turn_signal
-from .turns import Turn, Verdict
+from .turns.turn_log import async_turn_log, turn_signal
+from .turns.turns import Turn, Verdict
 
 # Nothing is asked of the server here.
 PARALLEL_UPDATES = 0

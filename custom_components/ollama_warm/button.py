@@ -9,11 +9,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .agent.explanation import no_prompt
 from .coordinator import OllamaWarmConfigEntry
 from .entity import AgentEntity
-from .events import async_tell_failed
-from .explanation import no_prompt
-from .warmth import UnloadedError
+from .turns.events import async_tell_failed
+from .warming.warmth import UnloadedError
 
 # A server warms one agent at a time.
 PARALLEL_UPDATES = 1

@@ -17,11 +17,10 @@ from homeassistant.const import CONF_API_KEY, CONF_NAME, CONF_URL
 from homeassistant.core import callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
-from .agent_flow import AgentFlow
-from .api import Model, ModelNotFoundError, OllamaClient, OllamaError
 from .const import DOMAIN, SUBENTRY_CONVERSATION
-from .core_import import CoreAgent, async_core_agents, tidy_url
-from .flow_schema import (
+from .flow.agent_flow import AgentFlow
+from .flow.core_import import CoreAgent, async_core_agents, tidy_url
+from .flow.flow_schema import (
     CONF_AGENT,
     KEY_SCHEMA,
     OPTIONS_SCHEMA,
@@ -29,7 +28,8 @@ from .flow_schema import (
     has_model,
     take_over_schema,
 )
-from .migration import MINOR_VERSION
+from .flow.migration import MINOR_VERSION
+from .ollama.client import Model, ModelNotFoundError, OllamaClient, OllamaError
 
 
 class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):

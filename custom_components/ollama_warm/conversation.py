@@ -10,10 +10,10 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.chat_session import current_session
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
+from .agent.replies import async_add_turns, async_error_reply, empty_reply
 from .const import DOMAIN, WARM_UP_PREFIX
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity
-from .replies import async_add_turns, async_error_reply, empty_reply
 
 # Turns of different conversations may run at once; the model server queues them.
 PARALLEL_UPDATES = 0

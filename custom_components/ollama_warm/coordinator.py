@@ -8,13 +8,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ConfigEntryAuthFailed
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, UpdateFailed
 
-from .agent import Agent
-from .api import InvalidAuthError, OllamaError
+from .agent.agent import Agent
+from .agent.store import PrefixStore
 from .const import DOMAIN, LOGGER
-from .server import Server, ServerState
-from .store import PrefixStore
-from .warm_up import WarmUp
-from .warmth import Warmth
+from .ollama.client import InvalidAuthError, OllamaError
+from .ollama.server import Server, ServerState
+from .warming.warm_up import WarmUp
+from .warming.warmth import Warmth
 
 UPDATE_INTERVAL = timedelta(seconds=30)
 

@@ -12,8 +12,8 @@ from homeassistant.core import HomeAssistant
 
 from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
-from .turn_log import async_turn_log
-from .turns import Turn
+from .turns.turn_log import async_turn_log
+from .turns.turns import Turn
 
 _MOST_TURNS = 50
 # Whatever else is no number may be in somebody's words, or name something in the house.

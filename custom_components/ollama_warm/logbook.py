@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import DOMAIN
-from .events import ATTR_REASON, EVENT_NOT_WARMED, FAILED
+from .turns.events import ATTR_REASON, EVENT_NOT_WARMED, FAILED
 
 
 @callback

@@ -11,15 +11,15 @@ from homeassistant.config_entries import ConfigEntryState, ConfigSubentry
 from homeassistant.const import CONF_PROMPT
 from homeassistant.core import HomeAssistant, callback
 
-from . import contexts
-from .api import OllamaError
+from .agent import contexts
+from .agent.failing import parts_of
+from .agent.moving import CONF_KEPT_MOVING, moving_key, moving_parts
+from .agent.options import AgentOptions
 from .const import CONF_NUM_CTX
 from .coordinator import OllamaWarmConfigEntry
-from .failing import parts_of
-from .issue_checks import Kind
-from .moving import CONF_KEPT_MOVING, moving_key, moving_parts
-from .options import AgentOptions
-from .windows import longest
+from .ollama.client import OllamaError
+from .problems.checks import Kind
+from .problems.windows import longest
 
 
 class AgentFixFlow(RepairsFlow, ABC):

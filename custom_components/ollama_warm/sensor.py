@@ -31,9 +31,9 @@ from homeassistant.util import dt as dt_util
 
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity, ServerEntity
-from .server import ServerState
-from .turn_log import LoggedTurn, Occasion, TurnLog, async_turn_log, turn_signal
-from .turns import Reason, Turn, Verdict
+from .ollama.server import ServerState
+from .turns.turn_log import LoggedTurn, Occasion, TurnLog, async_turn_log, turn_signal
+from .turns.turns import Reason, Turn, Verdict
 
 # Nothing is asked of the server here.
 PARALLEL_UPDATES = 0

@@ -18,12 +18,12 @@ from homeassistant.exceptions import ServiceValidationError, Unauthorized, Unkno
 from homeassistant.helpers import config_validation as cv, device_registry as dr, service, target
 from homeassistant.util.json import JsonObjectType
 
+from .agent.contexts import APP
+from .agent.explanation import async_explain, no_prompt
 from .agents import KnownAgent, async_find_agent, async_is_agent, async_known_agents
 from .const import DOMAIN
-from .contexts import APP
-from .explanation import async_explain, no_prompt
-from .told import logged_turn_told, turn_told
-from .turn_log import MOST_TURNS
+from .turns.shown import logged_turn_told, turn_told
+from .turns.turn_log import MOST_TURNS
 
 SERVICE_WARM = "warm"
 SERVICE_EXPLAIN = "explain"

@@ -11,7 +11,7 @@ from homeassistant.loader import async_get_integration
 
 from .binary_sensor import WARM
 from .const import DOMAIN, SUBENTRY_CONVERSATION
-from .disabled import async_is_disabled
+from .problems.disabled import async_is_disabled
 
 
 @callback

@@ -23,13 +23,13 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import config_validation as cv
 
+from .agent.contexts import APP
+from .agent.explanation import async_explain
 from .agents import KnownAgent, async_find_agent, async_known_agents
 from .const import CONTRACT_VERSION
-from .contexts import APP
-from .explanation import async_explain
 from .prefix import segments
-from .told import logged_turn_told, may_read_prompt
-from .turn_log import MOST_TURNS
+from .turns.shown import logged_turn_told, may_read_prompt
+from .turns.turn_log import MOST_TURNS
 
 _USUAL_TURNS = 50
 

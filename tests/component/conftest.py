@@ -7,7 +7,7 @@ import pytest
 import pytest_socket
 
 # Before Home Assistant's loader looks, or the test plugin's own package takes our place.
-from custom_components.ollama_warm import turnstile
+from custom_components.ollama_warm.ollama import turnstile
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component

@@ -20,7 +20,7 @@ from custom_components.ollama_warm.const import (
     CONF_WARM_INTERVAL,
     DOMAIN,
 )
-from custom_components.ollama_warm.migration import MINOR_VERSION
+from custom_components.ollama_warm.flow.migration import MINOR_VERSION
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler

@@ -3,8 +3,8 @@
 from typing import Any
 from unittest.mock import patch
 
-from custom_components.ollama_warm.api import OllamaClient
 from custom_components.ollama_warm.const import DOMAIN
+from custom_components.ollama_warm.ollama.client import OllamaClient
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er
 

@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 )
 
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.warmth import COOLDOWN_S
+from custom_components.ollama_warm.warming.warmth import COOLDOWN_S
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers import llm

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from custom_components.ollama_warm.api import Model
-from custom_components.ollama_warm.flow_schema import label
+from custom_components.ollama_warm.flow.flow_schema import label
+from custom_components.ollama_warm.ollama.client import Model
 from custom_components.ollama_warm.ollama.facts import full_name
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState, SubentryFlowResult
 from homeassistant.core import HomeAssistant

@@ -8,7 +8,7 @@ import aiohttp
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.api import (
+from custom_components.ollama_warm.ollama.client import (
     BrokenAnswerError,
     CannotConnectError,
     Counts,

@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 import pytest
 
-from custom_components.ollama_warm.events import EVENT_NOT_WARMED
-from custom_components.ollama_warm.turns import Reason, Verdict
-from custom_components.ollama_warm.warm_up import WarmUp
+from custom_components.ollama_warm.turns.events import EVENT_NOT_WARMED
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
+from custom_components.ollama_warm.warming.warm_up import WarmUp
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_OFF, STATE_ON, STATE_UNKNOWN
 from homeassistant.core import Event, callback

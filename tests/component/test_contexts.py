@@ -8,7 +8,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     MockUser,
 )
 
-from custom_components.ollama_warm.contexts import APP, async_contexts, look, person_context
+from custom_components.ollama_warm.agent.contexts import APP, async_contexts, look, person_context
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context
 from homeassistant.helpers import device_registry as dr, entity_registry as er

@@ -8,9 +8,9 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
     WebSocketGenerator,
 )
 
+from custom_components.ollama_warm.agent.messages import rounds_to_drop
+from custom_components.ollama_warm.agent.replies import async_error_reply
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.messages import rounds_to_drop
-from custom_components.ollama_warm.replies import async_error_reply
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context

@@ -15,8 +15,8 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
 from syrupy.assertion import SnapshotAssertion
 
 from custom_components.ollama_warm.diagnostics import async_get_config_entry_diagnostics
-from custom_components.ollama_warm.turn_log import Occasion, async_log_turn
-from custom_components.ollama_warm.turns import Reason, Verdict
+from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util

@@ -7,8 +7,8 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.warmth import COOLDOWN_S
-from custom_components.ollama_warm.windows import async_clients
+from custom_components.ollama_warm.problems.windows import async_clients
+from custom_components.ollama_warm.warming.warmth import COOLDOWN_S
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError

@@ -5,7 +5,7 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.failing import parts_of
+from custom_components.ollama_warm.agent.failing import parts_of
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_ON, STATE_UNKNOWN
 from homeassistant.exceptions import HomeAssistantError

@@ -7,8 +7,8 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     async_capture_events,
 )
 
-from custom_components.ollama_warm.api import OllamaClient
-from custom_components.ollama_warm.download import async_download
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.ollama.download import async_download
 from homeassistant.config_entries import ConfigEntry, SubentryFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.ollama_warm.moving import are_kept, moving_key
+from custom_components.ollama_warm.agent.moving import are_kept, moving_key
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.data_entry_flow import FlowResultType
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.ollama_warm.core_import import async_core_agents
+from custom_components.ollama_warm.flow.core_import import async_core_agents
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.const import CONF_API_KEY, CONF_URL
 from homeassistant.core import HomeAssistant

@@ -9,15 +9,15 @@ from unittest.mock import AsyncMock, patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.api import OllamaClient
+from custom_components.ollama_warm.agent.moving import CONF_KEPT_MOVING, moving_key
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.moving import CONF_KEPT_MOVING, moving_key
-from custom_components.ollama_warm.turn_log import (
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.turns.turn_log import (
     Occasion,
     async_forget_turns,
     async_log_turn,
 )
-from custom_components.ollama_warm.turns import Reason, Verdict
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler
 from homeassistant.helpers import issue_registry as ir
 from tests.rig.ollama import Fault, FaultKind

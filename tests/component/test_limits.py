@@ -13,7 +13,9 @@ import aiohttp
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.api import (
+from custom_components.ollama_warm.agent.wire import Answer
+from custom_components.ollama_warm.ollama import reading
+from custom_components.ollama_warm.ollama.client import (
     BrokenAnswerError,
     Counts,
     NotOllamaError,
@@ -22,9 +24,7 @@ from custom_components.ollama_warm.api import (
     ServerError,
     UnreadableAnswerError,
 )
-from custom_components.ollama_warm.download import async_download
-from custom_components.ollama_warm.ollama import reading
-from custom_components.ollama_warm.wire import Answer
+from custom_components.ollama_warm.ollama.download import async_download
 from homeassistant.exceptions import HomeAssistantError
 
 from .server import JSON, answering, reply

@@ -11,16 +11,13 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
     WebSocketGenerator,
 )
 
-from custom_components.ollama_warm.api import (
-    CannotConnectError,
-    OllamaError,
-)
-from custom_components.ollama_warm.events import (
+from custom_components.ollama_warm.ollama.client import CannotConnectError, OllamaError
+from custom_components.ollama_warm.turns.events import (
     EVENT_NOT_WARMED,
     async_tell_failed,
     async_tell_not_warm,
 )
-from custom_components.ollama_warm.turns import Reason, Verdict
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.components.conversation import ConverseError
 from homeassistant.components.recorder.core import Recorder
 from homeassistant.config_entries import ConfigEntry

@@ -11,8 +11,8 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     MockUser,
 )
 
-from custom_components.ollama_warm import contexts
-from custom_components.ollama_warm.prompts import Prompts
+from custom_components.ollama_warm.agent import contexts
+from custom_components.ollama_warm.agent.prompts import Prompts
 from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant

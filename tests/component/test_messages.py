@@ -1,6 +1,6 @@
 """What is remembered of conversations, apart from any Home Assistant."""
 
-from custom_components.ollama_warm.messages import Replay, Replays
+from custom_components.ollama_warm.agent.messages import Replay, Replays
 
 
 def test_a_conversation_goes_on() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from custom_components.ollama_warm.names import Unsaid
+from custom_components.ollama_warm.agent.names import Unsaid
 
 GONE = datetime(2026, 11, 30, 12, tzinfo=UTC)
 BEFORE = GONE - timedelta(minutes=1)

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 import pytest
 
-from custom_components.ollama_warm.ping import (
+from custom_components.ollama_warm.ollama.ways import (
     Chosen,
     Way,
     async_choose,

@@ -12,11 +12,11 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
     ClientSessionGenerator,
 )
 
-from custom_components.ollama_warm.api import OllamaClient
 from custom_components.ollama_warm.const import DOMAIN
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.problems.windows import longest
 from custom_components.ollama_warm.repairs import AgentFixFlow, async_create_fix_flow
-from custom_components.ollama_warm.turn_log import async_forget_turns
-from custom_components.ollama_warm.windows import longest
+from custom_components.ollama_warm.turns.turn_log import async_forget_turns
 from homeassistant.auth.models import User
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
@@ -236,7 +236,7 @@ WORDS = loaded_json(TRANSLATIONS / "en.json")["issues"]
 
 def test_no_words_are_missing() -> None:
     """Every issue that is raised has its words, and no words are without an issue."""
-    source = (COMPONENT / "issue_checks.py").read_text()
+    source = (COMPONENT / "problems" / "checks.py").read_text()
     assert set(re.findall(r'key="(\w+)"|"(cold_\w+)"', source)) == {
         ("", key) if key.startswith("cold_") else (key, "") for key in WORDS
     }

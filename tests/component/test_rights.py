@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.ollama_warm.contexts import APP
+from custom_components.ollama_warm.agent.contexts import APP
 from custom_components.ollama_warm.prefix.agent_prefix import MOST_SPOKE, AgentPrefix
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context

@@ -8,8 +8,8 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     mock_restore_cache,
 )
 
-from custom_components.ollama_warm.turn_log import Occasion, async_log_turn
-from custom_components.ollama_warm.turns import Reason, Verdict
+from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
 from tests.rig.ollama import Fault, FaultKind

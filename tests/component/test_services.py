@@ -9,11 +9,11 @@ import probatio
 import pytest
 from pytest_homeassistant_custom_component.common import MockUser  # type: ignore[import-untyped]
 
+from custom_components.ollama_warm.agent.explanation import marked
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.explanation import marked
 from custom_components.ollama_warm.prefix import segments
 from custom_components.ollama_warm.prefix.layout import PrefixLayout
-from custom_components.ollama_warm.turns import Reason, Verdict
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context, HomeAssistant

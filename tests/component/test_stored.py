@@ -9,7 +9,7 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.warmth import COOLDOWN_S
+from custom_components.ollama_warm.warming.warmth import COOLDOWN_S
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component

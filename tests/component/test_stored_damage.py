@@ -13,10 +13,10 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
+from custom_components.ollama_warm.agent.store import PrefixStore
 from custom_components.ollama_warm.const import DOMAIN
 from custom_components.ollama_warm.prefix.agent_prefix import Render
 from custom_components.ollama_warm.prefix.tools import name_of
-from custom_components.ollama_warm.store import PrefixStore
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 
 from .house import House, how_it_is, later, speech

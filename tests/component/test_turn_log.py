@@ -8,7 +8,7 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.turn_log import (
+from custom_components.ollama_warm.turns.turn_log import (
     MOST_TURNS,
     LoggedTurn,
     Occasion,

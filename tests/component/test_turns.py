@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, strategies as st
 import pytest
 
-from custom_components.ollama_warm.api import Counts
+from custom_components.ollama_warm.ollama.client import Counts
 from custom_components.ollama_warm.prefix.tools import WireTool
-from custom_components.ollama_warm.turns import FEW_TOKENS, Reason, Turn, Verdict, Wire, judge
+from custom_components.ollama_warm.turns.turns import FEW_TOKENS, Reason, Turn, Verdict, Wire, judge
 
 TOOL = {"type": "function", "function": {"name": "intent__HassTurnOn", "parameters": {}}}
 SYSTEM = "You are the voice of a house.\n" + "\n".join(

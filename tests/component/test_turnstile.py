@@ -8,8 +8,8 @@ from datetime import timedelta
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.api import CannotConnectError
-from custom_components.ollama_warm.turnstile import QUIET_S, Turnstile
+from custom_components.ollama_warm.ollama.client import CannotConnectError
+from custom_components.ollama_warm.ollama.turnstile import QUIET_S, Turnstile
 
 KITCHEN, OFFICE = "an agent", "another agent"
 # Seconds since 1970 are so many that adding to them is not exact.

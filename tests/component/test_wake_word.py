@@ -5,8 +5,8 @@ from unittest.mock import patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm import turnstile
-from custom_components.ollama_warm.turnstile import Turnstile
+from custom_components.ollama_warm.ollama import turnstile
+from custom_components.ollama_warm.ollama.turnstile import Turnstile
 from homeassistant.components.conversation import async_prepare_agent
 from homeassistant.config_entries import ConfigEntry
 from tests.rig.ollama import Fault, FaultKind

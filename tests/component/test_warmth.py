@@ -10,7 +10,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     async_fire_time_changed,
 )
 
-from custom_components.ollama_warm.turns import Turn
+from custom_components.ollama_warm.turns.turns import Turn
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_HOMEASSISTANT_STARTED
 from homeassistant.core import CoreState

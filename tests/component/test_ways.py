@@ -6,11 +6,11 @@ from unittest.mock import patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.api import CannotConnectError, Counts, OllamaClient
-from custom_components.ollama_warm.ping import Way
-from custom_components.ollama_warm.turn_log import async_turn_log
-from custom_components.ollama_warm.turns import Reason, Verdict
-from custom_components.ollama_warm.warm_up import WarmUp
+from custom_components.ollama_warm.ollama.client import CannotConnectError, Counts, OllamaClient
+from custom_components.ollama_warm.ollama.ways import Way
+from custom_components.ollama_warm.turns.turn_log import async_turn_log
+from custom_components.ollama_warm.turns.turns import Reason, Verdict
+from custom_components.ollama_warm.warming.warm_up import WarmUp
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EVENT_CALL_SERVICE
 from tests.rig.models import Memory

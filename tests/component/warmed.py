@@ -6,9 +6,9 @@ from unittest.mock import AsyncMock, patch
 
 from freezegun.api import FrozenDateTimeFactory
 
-from custom_components.ollama_warm.turns import Reason, Turn, Verdict
-from custom_components.ollama_warm.warm_up import WarmUp
-from custom_components.ollama_warm.warmth import COOLDOWN_S
+from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict
+from custom_components.ollama_warm.warming.warm_up import WarmUp
+from custom_components.ollama_warm.warming.warmth import COOLDOWN_S
 from homeassistant.core import HomeAssistant
 
 from .house import later

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from custom_components.ollama_warm.const import CONTRACT_VERSION, WARM_UP_PREFIX
-from custom_components.ollama_warm.told import turn_told
-from custom_components.ollama_warm.turns import Reason, Turn, Verdict
+from custom_components.ollama_warm.turns.shown import turn_told
+from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict
 
 from .example import BLOCK_FIELDS, EXAMPLE, TURN_FIELDS
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from custom_components.ollama_warm.ollama import facts
-from custom_components.ollama_warm.ping import Chosen, Way, async_choose
+from custom_components.ollama_warm.ollama.ways import Chosen, Way, async_choose
 
 from .facts_table import IDS, ROWS, Row, examples
 

@@ -4,9 +4,9 @@ import re
 
 import probatio
 
-from custom_components.ollama_warm import flow_schema
-from custom_components.ollama_warm.api import ModelNotFoundError
-from custom_components.ollama_warm.core_import import CoreAgent
+from custom_components.ollama_warm.flow import flow_schema
+from custom_components.ollama_warm.flow.core_import import CoreAgent
+from custom_components.ollama_warm.ollama.client import ModelNotFoundError
 from custom_components.ollama_warm.prefix import lint
 from homeassistant.data_entry_flow import section
 
@@ -14,7 +14,7 @@ from .repository import COMPONENT
 from .test_translations import ERRORS, below
 
 SERVER = (COMPONENT / "config_flow.py").read_text()
-AGENT = (COMPONENT / "agent_flow.py").read_text()
+AGENT = (COMPONENT / "flow" / "agent_flow.py").read_text()
 AGENT_TEXTS = "config_subentries.conversation"
 # Notes stop nobody, so the form says nothing of them.
 SHOWN_KINDS = set(lint.Kind) - lint._NOTES

@@ -208,7 +208,7 @@ CHECKS: dict[str, Callable[[], object]] = {
     ),
     "reconfiguration-flow": lambda: (
         "async_step_reconfigure" in functions("config_flow")
-        and "async_step_reconfigure" in functions("agent_flow")
+        and "async_step_reconfigure" in functions("flow/agent_flow")
     ),
     "repair-issues": lambda: (
         "async_create_fix_flow" in functions("repairs") and "ir.async_create_issue(" in everything()

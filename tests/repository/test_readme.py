@@ -9,12 +9,12 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     async_mock_service,
 )
 
+from custom_components.ollama_warm.agent.explanation import Mark
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.explanation import Mark
-from custom_components.ollama_warm.issue_checks import Kind, issue_id
-from custom_components.ollama_warm.told import logged_turn_told, turn_told
-from custom_components.ollama_warm.turn_log import LoggedTurn, Occasion
-from custom_components.ollama_warm.turns import Reason, Turn, Verdict
+from custom_components.ollama_warm.problems.checks import Kind, issue_id
+from custom_components.ollama_warm.turns.shown import logged_turn_told, turn_told
+from custom_components.ollama_warm.turns.turn_log import LoggedTurn, Occasion
+from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict
 from homeassistant.components import persistent_notification
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
 from homeassistant.helpers import issue_registry as ir

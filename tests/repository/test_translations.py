@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.ollama_warm import api
+from custom_components.ollama_warm.ollama import client as api
 
 from .repository import COMPONENT, TRANSLATIONS, loaded, parsed, sources
 

@@ -8,17 +8,7 @@ from typing import Any, override
 from jinja2 import nodes
 
 from .lint_expressions import Expressions
-from .lint_values import (
-    COLLECTIONS,
-    FIXED,
-    Arguments,
-    Move,
-    Moves,
-    Shape,
-    Value,
-    join,
-    union,
-)
+from .lint_values import COLLECTIONS, FIXED, Arguments, Move, Moves, Shape, Value, join, union
 
 _NOTHING: Moves = frozenset()
 # Macros are read again for other arguments, but not without end.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ..const import DOMAIN, LOGGER  # noqa: TID252 - the one way up, whatever the package's name
+from ..const import DOMAIN, LOGGER
 
 __all__ = ["CONF_WEATHER_ENTITY", "CONF_WEATHER_FOR_OTHERS", "DOMAIN", "LOGGER"]
 

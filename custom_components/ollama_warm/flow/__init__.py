@@ -1,0 +1,1 @@
+"""The forms in which servers and agents are set up."""

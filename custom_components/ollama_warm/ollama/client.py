@@ -1,0 +1,302 @@
+"""Ollama's HTTP API, as far as this integration speaks it.
+
+The one place that knows paths, fields and errors of Ollama. Answers are read as raw JSON:
+the PyPI client drops `prompt_eval_cached_count` (seen in `ollama` 0.6.2 and 0.6.3).
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Self
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, hdrs
+from yarl import URL
+
+from homeassistant.exceptions import HomeAssistantError
+
+from ..const import DOMAIN
+from . import reading
+
+# A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
+# follows is a sign of life, so only connecting and silence are limited.
+_CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
+_QUICK_TIMEOUT = ClientTimeout(total=10)
+_LONGEST_QUOTE = 120
+_NODE_HEADER = "X-Fleet-Node"
+_PLAIN = {hdrs.ACCEPT_ENCODING: "identity"}
+
+
+class OllamaError(HomeAssistantError):
+    """Base of everything that can go wrong between Home Assistant and Ollama.
+
+    The message is a translated sentence; `translation_key` tells the cases apart.
+    """
+
+    key = "server_error"
+
+    def __init__(self, **placeholders: str) -> None:
+        """Make the error of this class with the placeholders of its sentence."""
+        super().__init__(
+            translation_domain=DOMAIN,
+            translation_key=self.key,
+            translation_placeholders=placeholders,
+        )
+
+
+class CannotConnectError(OllamaError):
+    """Nothing answers at the address, or it went silent. Placeholder: url."""
+
+    key = "cannot_connect"
+
+
+class InvalidAuthError(OllamaError):
+    """The server wants another API key. Placeholder: url."""
+
+    key = "invalid_auth"
+
+
+class NotOllamaError(OllamaError):
+    """Something answers, but not as Ollama does. Placeholder: url."""
+
+    key = "not_ollama"
+
+
+class BrokenAnswerError(OllamaError):
+    """The answer stopped in the middle or could not be read. Placeholder: url."""
+
+    key = "broken_answer"
+
+
+class UnreadableAnswerError(OllamaError):
+    """The answer is longer, or nested deeper, than any that makes sense. Placeholder: url."""
+
+    key = "unreadable_answer"
+
+
+class ModelNotFoundError(OllamaError):
+    """The model is not on the server. Placeholders: model."""
+
+    key = "model_not_found"
+
+
+class ServerError(OllamaError):
+    """Ollama says that it failed. Placeholder: message, in Ollama's words."""
+
+    key = "server_error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the last chunk of an answer says of the prompt. Durations are in seconds.
+
+    `cached_tokens` is None when the server does not say it: Ollama before 0.33.3, or a
+    backend that does not report. `prompt_tokens` includes the cached ones.
+    """
+
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    prefill_s: float | None
+    load_s: float | None
+    total_s: float | None
+    answer_tokens: int | None
+    node: str | None = None
+    """Which machine answered, where a router in front says so (Ollama Herd's X-Fleet-Node)."""
+
+    @classmethod
+    def from_chunk(cls, chunk: Mapping[str, Any], node: str | None = None) -> Self:
+        """Read the counts of a chunk with `done: true`.
+
+        More cached tokens than there are contradict each other, so they are unknown.
+        """
+        prompt = reading.count(chunk.get("prompt_eval_count"))
+        cached = reading.count(chunk.get("prompt_eval_cached_count"))
+        if prompt is not None and cached is not None and cached > prompt:
+            cached = None
+        return cls(
+            prompt_tokens=prompt,
+            cached_tokens=cached,
+            prefill_s=reading.seconds(chunk.get("prompt_eval_duration")),
+            load_s=reading.seconds(chunk.get("load_duration")),
+            total_s=reading.seconds(chunk.get("total_duration")),
+            answer_tokens=reading.count(chunk.get("eval_count")),
+            node=node,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that the server has. `size` is in bytes."""
+
+    name: str
+    size: int
+
+
+class OllamaClient:
+    """Speaks to one Ollama server."""
+
+    def __init__(self, session: ClientSession, url: str, api_key: str | None = None) -> None:
+        """Use Home Assistant's shared session; nothing is connected yet."""
+        self._session = session
+        self.url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+    async def version(self) -> str:
+        """Return the server's version. Raises OllamaError."""
+        answer = await self._get("/api/version")
+        version = answer.get("version")
+        if not isinstance(version, str):
+            raise NotOllamaError(url=self.url)
+        return version
+
+    async def models(self) -> list[Model]:
+        """Return the models on the server, in its own order. Raises OllamaError."""
+        answer = await self._get("/api/tags")
+        return [
+            Model(
+                str(model.get("model") or model.get("name")), reading.count(model.get("size")) or 0
+            )
+            for model in _list(answer, "models", self.url)
+        ]
+
+    async def loaded(self) -> list[dict[str, Any]]:
+        """Return the loaded models as `/api/ps` lists them. Raises OllamaError."""
+        return _list(await self._get("/api/ps"), "models", self.url)
+
+    def chat(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Stream the chunks of `/api/chat`, the last of them with `done: true`.
+
+        Raises OllamaError, also in the middle; an answer without its last chunk is an error.
+        """
+        return self._stream("/api/chat", body, lambda chunk: bool(chunk.get("done")))
+
+    def pull(self, model: str) -> AsyncGenerator[dict[str, Any]]:
+        """Have a model downloaded, and stream what `/api/pull` says of it. Raises OllamaError."""
+        body = {"model": model}
+        return self._stream("/api/pull", body, lambda chunk: chunk.get("status") == "success")
+
+    async def _stream(
+        self, path: str, body: Mapping[str, Any], is_last: Callable[[Mapping[str, Any]], bool]
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Stream the chunks that answer a body, and be sure that the last one has come."""
+        async with (
+            self._request("POST", path, body, _CHAT_TIMEOUT) as response,
+            aclosing(reading.lines(response)) as lines,
+        ):
+            async for line in lines:
+                chunk = _parse(line, self.url)
+                if "error" in chunk:
+                    raise _server_error(str(chunk["error"]), str(body.get("model")))
+                if is_last(chunk):
+                    # What a server says after that is no part of the answer, and is not waited for.
+                    yield chunk | {"node": response.headers.get(_NODE_HEADER)}
+                    return
+                yield chunk
+        raise BrokenAnswerError(url=self.url)
+
+    async def chat_counts(self, body: Mapping[str, Any]) -> Counts:
+        """Have a chat answered, and return only the counts. Raises OllamaError."""
+        counts = Counts.from_chunk({})
+        async with aclosing(self.chat(body)) as chunks:
+            async for chunk in chunks:
+                if chunk.get("done"):
+                    counts = Counts.from_chunk(chunk, chunk["node"])
+        return counts
+
+    async def show(self, model: str) -> dict[str, Any]:
+        """Return what `/api/show` says of a model. Raises OllamaError."""
+        return await self._post("/api/show", {"model": model}, _QUICK_TIMEOUT)
+
+    async def render(self, body: Mapping[str, Any]) -> str | None:
+        """Return the prompt that a chat body becomes, without running the model on it.
+
+        None where the server does not say. Ollama knows `_debug_render_only` since 0.11.5; an
+        older one would answer the chat, so ask its version first. Raises OllamaError.
+        """
+        question = {**body, "stream": False, "_debug_render_only": True}
+        answer = await self._post("/api/chat", question, _CHAT_TIMEOUT)
+        info = answer.get("_debug_info")
+        rendered = info.get("rendered_template") if isinstance(info, dict) else None
+        return rendered if isinstance(rendered, str) and rendered else None
+
+    async def read(self, body: Mapping[str, Any]) -> Counts:
+        """Have a raw prompt read by `/api/generate`, and return the counts. Raises OllamaError."""
+        answer = await self._post("/api/generate", {**body, "raw": True, "stream": False})
+        return Counts.from_chunk(answer, answer.get("node"))
+
+    async def _post(
+        self, path: str, body: Mapping[str, Any], limits: ClientTimeout = _CHAT_TIMEOUT
+    ) -> dict[str, Any]:
+        """Return the JSON object that answers a body."""
+        async with self._request("POST", path, body, limits) as response:
+            answer = _parse(await reading.body(response), self.url)
+            return {**answer, "node": response.headers.get(_NODE_HEADER)}
+
+    async def _get(self, path: str) -> dict[str, Any]:
+        """Return the JSON object at a path."""
+        async with self._request("GET", path, None, _QUICK_TIMEOUT) as response:
+            return _parse(await reading.body(response), self.url)
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, path: str, body: Mapping[str, Any] | None, limits: ClientTimeout
+    ) -> AsyncIterator[ClientResponse]:
+        """Send a request, and turn whatever fails until its answer is read into OllamaError."""
+        started = False
+        try:
+            async with self._session.request(
+                method,
+                URL(self.url + path),
+                json=body,
+                headers=_PLAIN | self._headers,
+                timeout=limits,
+            ) as response:
+                await self._check(response, body)
+                started = True
+                yield response
+        except reading.UnreadableError as err:
+            raise UnreadableAnswerError(url=self.url) from err
+        except (ClientError, TimeoutError, OSError) as err:
+            if started:
+                raise BrokenAnswerError(url=self.url) from err
+            raise CannotConnectError(url=self.url) from err
+
+    async def _check(self, response: ClientResponse, body: Mapping[str, Any] | None) -> None:
+        """Raise the error that this answer stands for, if it is one."""
+        if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            raise InvalidAuthError(url=self.url)
+        reading.refuse_compressed(response)
+        if response.content_type not in ("application/json", "application/x-ndjson"):
+            raise NotOllamaError(url=self.url)
+        if response.status < HTTPStatus.BAD_REQUEST:
+            return
+        message = str(_parse(await reading.body(response), self.url).get("error"))
+        if body and response.status == HTTPStatus.NOT_FOUND:
+            raise ModelNotFoundError(model=str(body.get("model")))
+        raise _server_error(message, str(body.get("model")) if body else "")
+
+
+def _parse(text: bytes, url: str) -> dict[str, Any]:
+    """Return the JSON object of a line or body. Raises UnreadableError where it is too deep."""
+    try:
+        value = reading.parsed(text)
+    except reading.BrokenError as err:
+        raise BrokenAnswerError(url=url) from err
+    if not isinstance(value, dict):
+        raise NotOllamaError(url=url)
+    return value
+
+
+def _list(answer: Mapping[str, Any], key: str, url: str) -> list[dict[str, Any]]:
+    """Return the list of objects under a key."""
+    value = answer.get(key)
+    if not isinstance(value, list):
+        raise NotOllamaError(url=url)
+    return [item for item in value if isinstance(item, dict)]
+
+
+def _server_error(message: str, model: str) -> OllamaError:
+    """Return the error for a message of Ollama's."""
+    if "not found" in message and "model" in message:
+        return ModelNotFoundError(model=model)
+    return ServerError(message=reading.clean(message[:_LONGEST_QUOTE]))

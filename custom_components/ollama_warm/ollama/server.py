@@ -1,0 +1,56 @@
+"""A model server as its agents share it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from .client import OllamaClient
+from .facts import full_name
+from .turnstile import Turnstile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerState:
+    """The server's version, and its loaded models with their context length in tokens.
+
+    A context length of 0 was not told (Ollama before 0.10).
+    """
+
+    version: str
+    loaded: dict[str, int]
+    on_gpu: dict[str, int] = field(default_factory=dict)
+    """Loaded model -> how many percent of it are in the memory of a GPU, where that was told."""
+
+    @classmethod
+    def of(cls, version: str, models: Iterable[Mapping[str, Any]]) -> Self:
+        """Read the models that `/api/ps` lists; what is no number there was not told."""
+        loaded, on_gpu = dict[str, int](), dict[str, int]()
+        for model in models:
+            name = full_name(str(model.get("name")))
+            loaded[name] = _number(model.get("context_length")) or 0
+            on_gpu_bytes = _number(model.get("size_vram"))
+            if on_gpu_bytes is not None and (size := _number(model.get("size"))):
+                on_gpu[name] = 100 * on_gpu_bytes // size
+        return cls(version=version, loaded=loaded, on_gpu=on_gpu)
+
+    def context_length(self, model: str) -> int | None:
+        """Return the context length that a model is loaded with, None if it is not loaded."""
+        return self.loaded.get(full_name(model))
+
+    def percent_on_gpu(self, model: str) -> int | None:
+        """Return how many percent of a model are on a GPU, None if it is not loaded or not told."""
+        return self.on_gpu.get(full_name(model))
+
+
+@dataclass(slots=True)
+class Server:
+    """The way to a server, whose turn it is there, and what it last said of itself."""
+
+    client: OllamaClient
+    state: ServerState = field(default_factory=lambda: ServerState(version="", loaded={}))
+    turnstile: Turnstile = field(default_factory=Turnstile)
+
+
+def _number(value: object) -> int | None:
+    """Return a whole number, or None where the server sent none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

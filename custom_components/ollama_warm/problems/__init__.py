@@ -1,0 +1,1 @@
+"""What keeps an agent from being warm, for Home Assistant's repairs."""

@@ -1,0 +1,1 @@
+"""What each call of the model cost, whose doing it was, and who is shown it."""

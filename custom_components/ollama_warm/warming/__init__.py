@@ -1,0 +1,1 @@
+"""When agents are warmed, how, and what came of it."""
