@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ollama_warmer.asking import CONVERSATION
-from ollama_warmer.counts import VERSION, Counts, from_reply
+from ollama_warmer.counts.counts import VERSION, Counts, from_reply
+from ollama_warmer.round.asking import CONVERSATION
 
 from .example import BLOCK_FIELDS, EXAMPLE, TURN_FIELDS
 

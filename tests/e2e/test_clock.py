@@ -12,11 +12,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from ollama_warmer.lab.clock import Clock, Outcome, Placed, demonstrate
-from ollama_warmer.lab.clock_options import Production
-from ollama_warmer.lab.clock_patterns import Pattern, Sample
-from ollama_warmer.lab.clock_prompt import Placement, demonstration as house_prompt
-from ollama_warmer.ollama import Ollama
+from ollama_warmer.lab.clock.clock import Clock, Outcome, Placed, demonstrate
+from ollama_warmer.lab.clock.options import Production
+from ollama_warmer.lab.clock.patterns import Pattern, Sample
+from ollama_warmer.lab.clock.prompt import Placement, demonstration as house_prompt
+from ollama_warmer.ollama.client import Ollama
 from tests.rig.demo import demonstration
 from tests.rig.home_assistant import HomeAssistant
 from tests.rig.models import Memory, tiny_model

@@ -9,7 +9,7 @@ import sys
 import pytest
 import pytest_asyncio
 
-from ollama_warmer.config import load_config
+from ollama_warmer.config.config import load_config
 from tests.rig.home_assistant import DEMO_HOUSE, HomeAssistant
 from tests.rig.models import Memory, tiny_model
 from tests.rig.ollama import OllamaStandIn, ServedModel

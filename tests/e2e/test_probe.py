@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from ollama_warmer.lab.probe_group import costs_of, group_of
-from ollama_warmer.lab.probe_plan import SWEEP_CALLS
-from ollama_warmer.lab.probe_tables import tables
-from ollama_warmer.ollama import open_ollama
+from ollama_warmer.lab.probe.group import costs_of, group_of
+from ollama_warmer.lab.probe.plan import SWEEP_CALLS
+from ollama_warmer.lab.probe.tables import tables
+from ollama_warmer.ollama.client import open_ollama
 from tests.e2e.stand_in_client import HOUSE
 from tests.rig.models import Memory
 from tests.rig.probe import Measured, measure, one_model, resume_probe, run_probe

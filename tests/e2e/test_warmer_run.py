@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from ollama_warmer.credentials import Token
 from ollama_warmer.daemon.house_events import EVENTS, changes_prompts
 from ollama_warmer.daemon.live import connect_live
+from ollama_warmer.house.credentials import Token
 from tests.e2e.daemon_scene import OWN_WORDS, Scene, open_scene
 from tests.warmer.live_house import until
 

@@ -13,7 +13,7 @@ import signal
 import sys
 from typing import Any
 
-from ollama_warmer.lab.probe_plan import PLAN, Kind
+from ollama_warmer.lab.probe.plan import PLAN, Kind
 
 from .models import Memory, tiny_model
 from .ollama import OllamaStandIn, Record, ServedModel

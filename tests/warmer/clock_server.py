@@ -11,7 +11,7 @@ from aiohttp import web
 from click.testing import CliRunner, Result
 
 from ollama_warmer.commands.clock import clock
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from tests.warmer.house import TOKEN
 
 MODEL = "voice:8b"

@@ -9,8 +9,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 import pytest
 
-from ollama_warmer import home_assistant
 from ollama_warmer.cli import main
+from ollama_warmer.house import client as home_assistant
 from tests.warmer.house import AGENT, KITCHEN, TOKEN, House, open_house
 
 Run = Callable[..., Awaitable[Result]]

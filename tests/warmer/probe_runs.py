@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ollama_warmer.lab.probe_plan import PLAN, Call, Kind, Phase, calls_of
-from ollama_warmer.lab.probe_prompts import SystemSource
-from ollama_warmer.lab.probe_record import Conditions, Record, Taken
-from ollama_warmer.lab.probe_runner import Settings
-from ollama_warmer.lab.probe_session import Order, Session, new_session, run_session
-from ollama_warmer.lab.probe_survey import look_at
-from ollama_warmer.ollama import open_ollama
+from ollama_warmer.lab.probe.plan import PLAN, Call, Kind, Phase, calls_of
+from ollama_warmer.lab.probe.prompts import SystemSource
+from ollama_warmer.lab.probe.record import Conditions, Record, Taken
+from ollama_warmer.lab.probe.runner import Settings
+from ollama_warmer.lab.probe.session import Order, Session, new_session, run_session
+from ollama_warmer.lab.probe.survey import look_at
+from ollama_warmer.ollama.client import open_ollama
 from tests.warmer.probe_server import MODEL, Server
 
 PROMPT = 3178

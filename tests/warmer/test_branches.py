@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.counts import Counts
-from ollama_warmer.log_facts import Facts, Runner
-from ollama_warmer.verdicts import Verdict, asks_for_another, conclude
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.log_facts import Facts, Runner
+from ollama_warmer.round.verdicts import Verdict, asks_for_another, conclude
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import COLD, House, counts, error_reply, reply
 from tests.warmer.log_writer import APP, MLX, file_counts, mlx_request, writes

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from ollama_warmer.connecting import open_session
-from ollama_warmer.credentials import Token
 from ollama_warmer.errors import CannotConnect, CommandFailed, NoAnswer
-from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.house.client import HomeAssistant, connect
+from ollama_warmer.house.connecting import open_session
+from ollama_warmer.house.credentials import Token
 from tests.warmer.house import TOKEN, Cut, House
 
 pytestmark = pytest.mark.usefixtures("house")

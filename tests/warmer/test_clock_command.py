@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.commands import clock as command, shared
-from ollama_warmer.lab.clock_prompt import Placement
+from ollama_warmer.lab.clock.prompt import Placement
 from tests.warmer.clock_server import MODEL, PROMPT, Body, Server, clocked, serving
 from tests.warmer.conftest import parsed
 

@@ -9,8 +9,8 @@ from aiohttp import ClientSession
 import pytest
 
 from ollama_warmer.errors import ConfigError
-from ollama_warmer.lab.clock_options import Production, production, span
-from ollama_warmer.ollama import Ollama
+from ollama_warmer.lab.clock.options import Production, production, span
+from ollama_warmer.ollama.client import Ollama
 from tests.warmer.clock_server import FOREVER, MODEL, Server, loaded, serving, soon
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ollama_warmer.lab.clock_patterns import Pattern, Sample, judge
-from ollama_warmer.ollama import Answer
+from ollama_warmer.lab.clock.patterns import Pattern, Sample, judge
+from ollama_warmer.ollama.client import Answer
 
 WORDS = "It is 14:03:22. What day is it?"
 PROMPT = 4800

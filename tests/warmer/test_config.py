@@ -7,7 +7,7 @@ from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.config import OllamaConfig, load_config
+from ollama_warmer.config.config import OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.questions import PLACEHOLDER
 

@@ -13,12 +13,12 @@ import tomllib
 import click
 import pytest
 
-from ollama_warmer import health
 from ollama_warmer.cli import main
-from ollama_warmer.credentials import CREDENTIAL
+from ollama_warmer.config.run import Address, RunConfig
+from ollama_warmer.daemon import health
 from ollama_warmer.daemon.board import Board
 from ollama_warmer.daemon.serving import Serving
-from ollama_warmer.daemon.settings import Address, RunConfig
+from ollama_warmer.house.credentials import CREDENTIAL
 
 WARMER = Path(__file__).parents[2] / "warmer"
 CONFIG = "/etc/ollama-warmer/home.toml"

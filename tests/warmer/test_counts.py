@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 import pytest
 
-from ollama_warmer.counts import Counts, from_reply
+from ollama_warmer.counts.counts import Counts, from_reply
 from tests.warmer.house import WARM, counts, reply
 
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.credentials import Token, load_token
 from ollama_warmer.errors import ExitCode, TokenError
+from ollama_warmer.house.credentials import Token, load_token
 from tests.warmer.conftest import Run
 from tests.warmer.house import AGENT, TOKEN, House
 

@@ -12,13 +12,13 @@ from typing import Any, Self, override
 
 import pytest
 
-from ollama_warmer import rounds as rounds_module
-from ollama_warmer.config import load_config
+from ollama_warmer.config.config import load_config
 from ollama_warmer.daemon import current, home_watch, loop, occasions, people, schedule
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.ending import cancel
 from ollama_warmer.daemon.sd_notify import Notifier
-from ollama_warmer.state import StateFile
+from ollama_warmer.history.state import StateFile
+from ollama_warmer.round import rounds as rounds_module
 from tests.warmer.house import AGENT, TOKEN, Cut, open_house, reply
 from tests.warmer.live_house import SATELLITE, LiveHouse, rounds, until, write_config
 

@@ -9,16 +9,16 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 import pytest
 
-from ollama_warmer.config import Target
-from ollama_warmer.counts import Counts
+from ollama_warmer.config.config import Target
+from ollama_warmer.config.run import Address, RunConfig
+from ollama_warmer.counts.counts import Counts
 from ollama_warmer.daemon.board import Board, Finished, Part
 from ollama_warmer.daemon.metrics import registry
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.serving import Serving
-from ollama_warmer.daemon.settings import Address, RunConfig
 from ollama_warmer.errors import ConfigError
-from ollama_warmer.rounds import Round, Step, TargetResult
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.rounds import Round, Step, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 
 AT = datetime(2026, 11, 30, 5, 30, tzinfo=UTC)
 COUNTED = Counts(prompt=5104, cached=5080, re_read=24)

@@ -8,7 +8,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 import pytest
 
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.ollama_changes import (
     Loaded,
@@ -20,7 +20,7 @@ from ollama_warmer.daemon.ollama_changes import (
 )
 from ollama_warmer.daemon.ollama_watch import OllamaWatch
 from ollama_warmer.errors import OllamaError
-from ollama_warmer.ollama import open_ollama
+from ollama_warmer.ollama.client import open_ollama
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 FOR_EVER = "2318-11-20T12:47:16.854775807+01:00"

@@ -8,12 +8,12 @@ import time
 from hypothesis import given, strategies as st
 import pytest
 
-from ollama_warmer.config import Target
-from ollama_warmer.counts import Counts
+from ollama_warmer.config.config import Target
+from ollama_warmer.counts.counts import Counts
 from ollama_warmer.daemon import people
 from ollama_warmer.daemon.house_events import changes_prompts, states
 from ollama_warmer.daemon.people import Courtesy, People
-from ollama_warmer.rounds import Step
+from ollama_warmer.round.rounds import Step
 
 KITCHEN = "assist_satellite.kitchen"
 AGENT = "conversation.warm"

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, strategies as st
 import pytest
 
+from ollama_warmer.config.run import RunConfig
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.schedule import AFTER_MIDNIGHT, Schedule, TimesOfDay, longest_gap
-from ollama_warmer.daemon.settings import RunConfig
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HALF_PAST_TWO = (time(2, 30),)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.config import load_config
-from ollama_warmer.daemon.settings import Address, RunConfig
+from ollama_warmer.config.config import load_config
+from ollama_warmer.config.run import Address, RunConfig
 from ollama_warmer.errors import ConfigError
 
 HEAD = """agent = "conversation.a"

@@ -14,9 +14,9 @@ import pytest
 
 from ollama_warmer.cli import main
 from ollama_warmer.commands.shared import warn_of_http
-from ollama_warmer.config import Target, load_config
-from ollama_warmer.discover import Assistant, Findings, Satellite
-from ollama_warmer.discover_file import describe
+from ollama_warmer.config.config import Target, load_config
+from ollama_warmer.house.discover import Assistant, Findings, Satellite
+from ollama_warmer.house.discover_file import describe
 from tests.warmer.conftest import Run
 from tests.warmer.house import AGENT, KITCHEN, TOKEN, CommandError, House, Message
 

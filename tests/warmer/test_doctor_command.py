@@ -10,11 +10,11 @@ from click.testing import CliRunner, Result
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.daemon.settings import RunConfig
+from ollama_warmer.config.run import RunConfig
 from ollama_warmer.doctor.findings import many, span
 from ollama_warmer.doctor.setup import longest_gap
-from ollama_warmer.rounds import Round
-from ollama_warmer.state import StateFile
+from ollama_warmer.history.state import StateFile
+from ollama_warmer.round.rounds import Round
 from tests.warmer.doctor_server import MODEL, NUM_CTX, Server, open_server
 from tests.warmer.house import AGENT, COLD, TOKEN, House, reply
 from tests.warmer.test_doctor_house import tell

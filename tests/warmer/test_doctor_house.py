@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.addresses import leaves_unencrypted
-from ollama_warmer.config import Config, HomeAssistantConfig, Target
+from ollama_warmer.config.addresses import leaves_unencrypted
+from ollama_warmer.config.config import Config, HomeAssistantConfig, Target
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.findings import Finding, Level
 from ollama_warmer.doctor.setup import Setup

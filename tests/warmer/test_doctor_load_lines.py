@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from ollama_warmer.doctor.load_lines import Load, LoadLog
-from ollama_warmer.facts import Memory
+from ollama_warmer.ollama.facts import Memory
 
 FIXTURES = Path(__file__).with_name("fixtures")
 STARTING = (

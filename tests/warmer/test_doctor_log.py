@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ollama_warmer.config import CountsConfig, CountsSource
+from ollama_warmer.config.config import CountsConfig, CountsSource
 from ollama_warmer.doctor import log_tail
 from ollama_warmer.doctor.findings import Finding, Level
 from ollama_warmer.doctor.log_checks import (
@@ -24,8 +24,7 @@ from ollama_warmer.doctor.log_checks import (
 )
 from ollama_warmer.doctor.log_tail import Tail, read_tail
 from ollama_warmer.doctor.server import Server
-from ollama_warmer.doctor.versions import Version
-from ollama_warmer.facts import PromptPath
+from ollama_warmer.ollama.facts import PromptPath, Version
 from tests.warmer.doctor_server import MODEL, Json, shown
 
 FIXTURE = Path(__file__).with_name("fixtures") / "loads_ollama.log"

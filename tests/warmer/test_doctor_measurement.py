@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.asking import Step
-from ollama_warmer.config import Config, HomeAssistantConfig, Target
-from ollama_warmer.counts import Counts
-from ollama_warmer.credentials import Token
+from ollama_warmer.config.config import Config, HomeAssistantConfig, Target
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.log_facts import Facts
 from ollama_warmer.doctor.findings import Level
 from ollama_warmer.doctor.measurement import (
     Measurement,
@@ -27,11 +26,12 @@ from ollama_warmer.doctor.measurement_checks import (
     fits_window,
 )
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.facts import Memory, PromptPath
-from ollama_warmer.log_facts import Facts
-from ollama_warmer.rounds import Round, TargetResult
-from ollama_warmer.state import StateFile
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.history.state import StateFile
+from ollama_warmer.house.credentials import Token
+from ollama_warmer.ollama.facts import Memory, PromptPath
+from ollama_warmer.round.asking import Step
+from ollama_warmer.round.rounds import Round, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 from tests.warmer.house import AGENT, TOKEN, House
 
 RECURRENT = Known(memory=Memory.RECURRENT, path=PromptPath.RENDERED, batch=1024, window=16_384)

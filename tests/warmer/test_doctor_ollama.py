@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.findings import Finding, Level
 from ollama_warmer.doctor.keep import seconds_of

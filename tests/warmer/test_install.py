@@ -16,7 +16,7 @@ import termios
 
 import pytest
 
-from ollama_warmer.config import load_config
+from ollama_warmer.config.config import load_config
 from tests.warmer.house import TOKEN as HOUSE_TOKEN, House
 from tests.warmer.test_credentials import WRAPPED
 from tests.warmer.test_discover import Lived
@@ -156,12 +156,12 @@ def test_what_is_installed_runs(installed: Path) -> None:
 
 def test_an_upgrade_replaces_the_program(installed: Path) -> None:
     """What is not the checkout's any more is gone after the next run; that is for real, too."""
-    module = packages(installed / "opt/ollama-warmer") / "ollama_warmer/state.py"
+    module = packages(installed / "opt/ollama-warmer") / "ollama_warmer/history/state.py"
     module.write_text("raise SystemExit('old')")
 
     said = run(installed, "install-warmer", "--offline").stderr
 
-    assert module.read_text() == (ROOT / "warmer/src/ollama_warmer/state.py").read_text()
+    assert module.read_text() == (ROOT / "warmer/src/ollama_warmer/history/state.py").read_text()
     assert "Installed: ollama-warmer, version 0.1.0" in said
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ollama_warmer.counts import Counts
-from ollama_warmer.likely import likely
-from ollama_warmer.log_facts import Facts, Runner
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.log_facts import Facts, Runner
+from ollama_warmer.round.likely import likely
 from tests.warmer.test_logs_lines import fixture, parts, window
 
 ALLOWED = 112

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.config import CountsConfig, CountsSource, load_config
+from ollama_warmer.config.config import CountsConfig, CountsSource, load_config
 from ollama_warmer.errors import ConfigError
 
 REST = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ollama_warmer.log_facts import Facts, Runner, progress
-from ollama_warmer.log_lines import Window
+from ollama_warmer.counts.lines import Window
+from ollama_warmer.counts.log_facts import Facts, Runner, progress
 from tests.warmer.test_logs_lines import LOADED, STARTING, fixture, parts, request, window
 
 LLAMA = Runner.LLAMA_SERVER

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from ollama_warmer.counts import Counts
+from ollama_warmer.counts.counts import Counts
 from tests.warmer.test_logs_lines import fixture, known, parts, window
 
 # What a request writes, release by release: its beginning, what it had, what it read, its end.

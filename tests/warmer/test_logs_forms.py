@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.config import CountsConfig, CountsSource
-from ollama_warmer.counts import Counts
+from ollama_warmer.config.config import CountsConfig, CountsSource
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.lines import Window
+from ollama_warmer.counts.logs import following
+from ollama_warmer.counts.sources import Lines
 from ollama_warmer.doctor.load_lines import LoadLog
-from ollama_warmer.lab.probe_log import safe_lines
-from ollama_warmer.log_lines import Window
-from ollama_warmer.log_sources import Lines
-from ollama_warmer.logs import following
+from ollama_warmer.lab.probe.log import safe_lines
 from tests.warmer.test_logs_lines import known
 
 JOURNAL = Path(__file__).with_name("fixtures") / "journal"

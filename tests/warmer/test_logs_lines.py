@@ -6,9 +6,9 @@ import random
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from ollama_warmer.counts import Counts
-from ollama_warmer.likely import likely
-from ollama_warmer.log_lines import Window
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.lines import Window
+from ollama_warmer.round.likely import likely
 
 FIXTURES = Path(__file__).with_name("fixtures")
 

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from ollama_warmer import logs
-from ollama_warmer.config import CountsConfig, CountsSource
-from ollama_warmer.logs import Log, following
+from ollama_warmer.config.config import CountsConfig, CountsSource
+from ollama_warmer.counts import logs
+from ollama_warmer.counts.logs import Log, following
 from tests.warmer.log_writer import add
 from tests.warmer.test_logs_lines import request
 

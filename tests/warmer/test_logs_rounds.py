@@ -8,11 +8,11 @@ from typing import override
 
 import pytest
 
-from ollama_warmer import log_file
-from ollama_warmer.config import Target, load_config
-from ollama_warmer.credentials import Token
-from ollama_warmer.rounds import Observer, run_round
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.config.config import Target, load_config
+from ollama_warmer.counts import from_file as log_file
+from ollama_warmer.house.credentials import Token
+from ollama_warmer.round.rounds import Observer, run_round
+from ollama_warmer.round.verdicts import Verdict
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import AGENT, TOKEN, House, Message, counts, error_reply, reply
 from tests.warmer.log_writer import APP, add, file_counts, writes

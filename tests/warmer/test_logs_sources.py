@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from ollama_warmer import log_file, log_program, logs
-from ollama_warmer.config import CountsConfig, CountsSource
-from ollama_warmer.counts import Counts
-from ollama_warmer.logs import Log, following
+from ollama_warmer.config.config import CountsConfig, CountsSource
+from ollama_warmer.counts import from_file as log_file, from_program as log_program, logs
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.logs import Log, following
 from tests.warmer.log_writer import add
 from tests.warmer.test_logs_lines import fixture, request
 

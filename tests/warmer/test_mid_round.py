@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from ollama_warmer import rounds
+from ollama_warmer.round import rounds
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import (
     WARM,

@@ -16,7 +16,7 @@ FACTS = ROOT / "custom_components/ollama_warm/ollama/facts.py"
 def built(project: Path, target: str, to: Path) -> Path:
     """Build a wheel or an sdist of a folder as pip would, without fetching anything."""
     command = [sys.executable, "-m", "hatchling", "build", "-d", to, "-t", target]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    subprocess.run([*map(str, command)], cwd=project, check=True, capture_output=True)
     return next(iter(to.iterdir()))
 
 
@@ -29,7 +29,7 @@ def from_git(tmp_path: Path) -> Path:
     """Build a wheel in a clone of what is committed, as an install from git does."""
     clone = tmp_path / "clone"
     command = ["git", "clone", "-q", "--depth=1", ROOT.as_uri(), clone]
-    subprocess.run(command, check=True)
+    subprocess.run([*map(str, command)], check=True)
     return built(clone / "warmer", "wheel", tmp_path / "wheel")
 
 

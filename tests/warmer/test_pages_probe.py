@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_group import Group
-from ollama_warmer.lab.probe_plan import Kind
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.group import Group
+from ollama_warmer.lab.probe.plan import Kind
 from ollama_warmer.pages.probe_groups import group
 from ollama_warmer.pages.probe_run import FIRST, LATER, Run
 from tests.warmer.pages import Json, Page, page, sample

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ollama_warmer.history.status import status_of
+from ollama_warmer.history.status_report import as_object
 from ollama_warmer.pages import write_status_page
 from ollama_warmer.pages.status import status_page
-from ollama_warmer.status import status_of
-from ollama_warmer.status_report import as_object
 from tests.warmer.pages import NOW, Json, Page, sample
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ollama_warmer.cli import main
 from ollama_warmer.commands import shared
-from ollama_warmer.lab.probe_files import log_path, write_result
+from ollama_warmer.lab.probe.files import log_path, write_result
 from tests.warmer.probe_runs import record
 from tests.warmer.probe_server import MODEL, Server, serve
 

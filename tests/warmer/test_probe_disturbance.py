@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_disturbance import found_in
-from ollama_warmer.lab.probe_plan import Kind, Phase
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.disturbance import found_in
+from ollama_warmer.lab.probe.plan import Kind, Phase
 from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, record, run, session_for, summary
 from tests.warmer.probe_server import Server, serve
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ollama_warmer.errors import ConfigError, WarmerError
-from ollama_warmer.lab.probe_files import log_path, result_path, write_result
-from ollama_warmer.lab.probe_machine import machine, place, settings
-from ollama_warmer.lab.probe_plan import Phase
-from ollama_warmer.lab.probe_survey import memory_of, runner_of
+from ollama_warmer.lab.probe.files import log_path, result_path, write_result
+from ollama_warmer.lab.probe.machine import machine, place, settings
+from ollama_warmer.lab.probe.plan import Phase
+from ollama_warmer.lab.probe.survey import memory_of, runner_of
 from tests.warmer.probe_runs import record, session_for
 from tests.warmer.probe_server import Server, serve
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ollama_warmer.lab.probe_group import Costs, Group, costs_of, group_of
-from ollama_warmer.lab.probe_plan import Kind, Phase
+from ollama_warmer.lab.probe.group import Costs, Group, costs_of, group_of
+from ollama_warmer.lab.probe.plan import Kind, Phase
 from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, summary
 
 

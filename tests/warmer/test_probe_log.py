@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ollama_warmer.errors import ConfigError, WarmerError
-from ollama_warmer.lab.probe_log import LogSlice, Told, safe_lines, told_by
+from ollama_warmer.lab.probe.log import LogSlice, Told, safe_lines, told_by
 
 HOST = "Aug 28 16:17:40 gpu-01 ollama[17]: "
 STARTING = (

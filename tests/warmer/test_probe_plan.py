@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from ollama_warmer.lab.probe_plan import (
+from ollama_warmer.lab.probe.plan import (
     NEEDS,
     PLAN,
     SWEEP_CALLS,
@@ -14,8 +14,8 @@ from ollama_warmer.lab.probe_plan import (
     calls_of,
     with_needed,
 )
-from ollama_warmer.lab.probe_prompts import SystemSource
-from ollama_warmer.lab.probe_runner import conversation
+from ollama_warmer.lab.probe.prompts import SystemSource
+from ollama_warmer.lab.probe.runner import conversation
 
 ROLES = """
 identical-repeat: cold identical

@@ -4,9 +4,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from ollama_warmer.lab.probe_plan import PLAN, SWEEP_CALLS, Call, Kind
-from ollama_warmer.lab.probe_progress import Bar, Forecast, spoken
-from ollama_warmer.lab.probe_record import Taken
+from ollama_warmer.lab.probe.plan import PLAN, SWEEP_CALLS, Call, Kind
+from ollama_warmer.lab.probe.progress import Bar, Forecast, spoken
+from ollama_warmer.lab.probe.record import Taken
 
 
 def of_kind(kind: Kind) -> Call:

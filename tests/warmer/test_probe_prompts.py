@@ -6,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from ollama_warmer.errors import ConfigError
-from ollama_warmer.lab.probe_prompts import (
-    MOST_ENTRIES,
-    SystemSource,
-    digest,
-    from_file,
-    glossary,
-)
+from ollama_warmer.lab.probe.prompts import MOST_ENTRIES, SystemSource, digest, from_file, glossary
 
 
 @pytest.mark.parametrize(

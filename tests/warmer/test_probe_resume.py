@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ollama_warmer.errors import ConfigError, RefusedByOllama
-from ollama_warmer.lab.probe_files import read_result, write_result
-from ollama_warmer.lab.probe_plan import Phase
-from ollama_warmer.lab.probe_prompts import SystemSource, from_file
-from ollama_warmer.lab.probe_session import Session, resumed_session
-from ollama_warmer.lab.probe_survey import Survey
+from ollama_warmer.lab.probe.files import read_result, write_result
+from ollama_warmer.lab.probe.plan import Phase
+from ollama_warmer.lab.probe.prompts import SystemSource, from_file
+from ollama_warmer.lab.probe.session import Session, resumed_session
+from ollama_warmer.lab.probe.survey import Survey
 from tests.warmer.probe_runs import Watcher, record, run, session_for
 from tests.warmer.probe_server import MODEL, Anywhere, OnceEach, Server, serve
 

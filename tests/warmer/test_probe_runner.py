@@ -9,10 +9,10 @@ from typing import Any, override
 import pytest
 
 from ollama_warmer.errors import RefusedByOllama, WarmerError
-from ollama_warmer.lab.probe_plan import PLAN, Phase
-from ollama_warmer.lab.probe_prompts import SystemSource, digest, glossary
-from ollama_warmer.lab.probe_record import Taken
-from ollama_warmer.lab.probe_runner import Settings
+from ollama_warmer.lab.probe.plan import PLAN, Phase
+from ollama_warmer.lab.probe.prompts import SystemSource, digest, glossary
+from ollama_warmer.lab.probe.record import Taken
+from ollama_warmer.lab.probe.runner import Settings
 from tests.warmer.probe_runs import Watcher, run, session_for
 from tests.warmer.probe_server import MODEL, Anywhere, OnceEach, Rule, Server, serve
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from rich.console import Console
 
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_plan import SWEEP_CALLS, Kind
-from ollama_warmer.lab.probe_record import Record, Taken
-from ollama_warmer.lab.probe_report import print_run
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.plan import SWEEP_CALLS, Kind
+from ollama_warmer.lab.probe.record import Record, Taken
+from ollama_warmer.lab.probe.report import print_run
 from tests.warmer.probe_runs import BATCH, ONCE, PROMPT, record
 
 

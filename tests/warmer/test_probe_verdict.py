@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_plan import Kind, Phase
-from ollama_warmer.lab.probe_record import Record
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.plan import Kind, Phase
+from ollama_warmer.lab.probe.record import Record
 from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, record
 
 NOTHING = dict.fromkeys(Kind, PROMPT)

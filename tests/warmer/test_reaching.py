@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from ollama_warmer import connecting, home_assistant
+from ollama_warmer.house import client as home_assistant, connecting
 from tests.warmer.conftest import Run
 from tests.warmer.house import TOKEN, CommandError, House
 

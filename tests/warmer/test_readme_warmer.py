@@ -8,7 +8,7 @@ import click
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.config import CountsSource, load_config
+from ollama_warmer.config.config import CountsSource, load_config
 from ollama_warmer.daemon.occasions import Occasion
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from ollama_warmer import connecting, refusals
 from ollama_warmer.cli import main
 from ollama_warmer.doctor.findings import HOME_ASSISTANT
-from ollama_warmer.home_assistant import HomeAssistant
+from ollama_warmer.house import connecting, refusals
+from ollama_warmer.house.client import HomeAssistant
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import TOKEN, CommandError, Cut, Goodbye, House, Message, reply
 from tests.warmer.test_discover import Discover, discover  # noqa: F401 - a fixture

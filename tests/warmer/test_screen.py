@@ -14,19 +14,19 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ollama_warmer.cli import main
-from ollama_warmer.config import Target, load_config
-from ollama_warmer.counts import Counts
-from ollama_warmer.lab.clock import Placed
-from ollama_warmer.lab.clock_patterns import Pattern, Sample
-from ollama_warmer.lab.clock_prompt import Placement
-from ollama_warmer.lab.clock_report import print_placed
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_report import print_run
-from ollama_warmer.ollama import Answer
-from ollama_warmer.report import print_table
-from ollama_warmer.rounds import Round, Step, TargetResult
+from ollama_warmer.config.config import Target, load_config
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.lab.clock.clock import Placed
+from ollama_warmer.lab.clock.patterns import Pattern, Sample
+from ollama_warmer.lab.clock.prompt import Placement
+from ollama_warmer.lab.clock.report import print_placed
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.report import print_run
+from ollama_warmer.ollama.client import Answer
+from ollama_warmer.round.report import print_table
+from ollama_warmer.round.rounds import Round, Step, TargetResult
+from ollama_warmer.round.verdicts import CONFIRMATION, SECOND_CONFIRMATION, WARM_UP, Verdict
 from ollama_warmer.screen import spinner
-from ollama_warmer.verdicts import CONFIRMATION, SECOND_CONFIRMATION, WARM_UP, Verdict
 from ollama_warmer.words import printable
 from tests.warmer.house import AGENT, TOKEN, House
 from tests.warmer.probe_runs import BATCH, record

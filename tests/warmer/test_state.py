@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from ollama_warmer.config import Target
-from ollama_warmer.counts import Counts
+from ollama_warmer.config.config import Target
+from ollama_warmer.counts.counts import Counts
 from ollama_warmer.errors import CannotConnect, ConfigError
-from ollama_warmer.rounds import Round, Step, TargetResult
-from ollama_warmer.state import StateFile, default_path, unreached
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.history.state import StateFile, default_path, unreached
+from ollama_warmer.round.rounds import Round, Step, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 
 AT = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 EMPTY = {"version": 1, "rounds": []}
@@ -167,7 +167,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def fsync(_handle: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("ollama_warmer.state.os.fsync", fsync)
+    monkeypatch.setattr("ollama_warmer.history.state.os.fsync", fsync)
 
 
 def test_on_a_full_disk_rounds_wait_in_memory(path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.config import Target
+from ollama_warmer.config.config import Target
 from ollama_warmer.errors import CannotConnect
-from ollama_warmer.state import StateError, StateFile, unreached
-from ollama_warmer.state_place import newest_of, places
+from ollama_warmer.history.place import newest_of, places
+from ollama_warmer.history.state import StateError, StateFile, unreached
 
 CONFIG = Path("/etc/ollama-warmer/home.toml")
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)

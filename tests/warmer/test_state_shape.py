@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from ollama_warmer.config import Target
+from ollama_warmer.config.config import Target
 from ollama_warmer.errors import CannotConnect
-from ollama_warmer.state import StateFile, unreached
-from ollama_warmer.state_shape import DamagedError, NewerError, parse
+from ollama_warmer.history.shape import DamagedError, NewerError, parse
+from ollama_warmer.history.state import StateFile, unreached
 
 AT = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 EMPTY = {"version": 1, "rounds": []}

@@ -9,13 +9,13 @@ from click.testing import CliRunner, Result
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.config import Target
-from ollama_warmer.counts import Counts
+from ollama_warmer.config.config import Target
+from ollama_warmer.counts.counts import Counts
 from ollama_warmer.errors import CannotConnect
-from ollama_warmer.rounds import Round, Step, TargetResult
-from ollama_warmer.state import StateFile, unreached
-from ollama_warmer.status_report import age
-from ollama_warmer.verdicts import CONFIRMATION, WARM_UP, Verdict
+from ollama_warmer.history.state import StateFile, unreached
+from ollama_warmer.history.status_report import age
+from ollama_warmer.round.rounds import Round, Step, TargetResult
+from ollama_warmer.round.verdicts import CONFIRMATION, WARM_UP, Verdict
 
 AGENT = "conversation.house"
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)

@@ -10,9 +10,9 @@ import click
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.credentials import CREDENTIAL
 from ollama_warmer.errors import ExitCode
-from ollama_warmer.state_place import SERVICES
+from ollama_warmer.history.place import SERVICES
+from ollama_warmer.house.credentials import CREDENTIAL
 
 UNITS = Path(__file__).parents[2] / "systemd"
 SERVICE = "ollama-warmer@.service"

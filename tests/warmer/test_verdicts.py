@@ -3,8 +3,8 @@
 from hypothesis import given, strategies as st
 import pytest
 
-from ollama_warmer.counts import Counts
-from ollama_warmer.verdicts import SURROUNDINGS, Verdict, allowance, judge
+from ollama_warmer.counts.counts import Counts
+from ollama_warmer.round.verdicts import SURROUNDINGS, Verdict, allowance, judge
 
 QUESTION = "482113 minus 207351, how much is that?"
 ALLOWED = len(QUESTION) + SURROUNDINGS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ollama_warmer.rounds import CONVERSATION
+from ollama_warmer.round.rounds import CONVERSATION
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import (
     AGENT,

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 import pytest
 
 from ollama_warmer.cli import main
-from ollama_warmer.state import StateFile
+from ollama_warmer.history.state import StateFile
 from tests.warmer.conftest import Run
 from tests.warmer.house import KITCHEN, TOKEN, CommandError, House, reply
 

@@ -13,17 +13,17 @@ import click
 from rich.console import Console
 import voluptuous as vol
 
-from ollama_warmer import checks
 from ollama_warmer.commands.shared import FILE, confirm, warn_of_http
-from ollama_warmer.config import Config, OllamaConfig, load_config
-from ollama_warmer.credentials import load_token
+from ollama_warmer.config import checks
+from ollama_warmer.config.config import Config, OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError, WarmerError
-from ollama_warmer.lab.clock import Clock, House, Outcome, demonstrate
-from ollama_warmer.lab.clock_options import Production, production
-from ollama_warmer.lab.clock_prompt import Prompt, demonstration, from_file
-from ollama_warmer.lab.clock_report import as_object, print_placed, print_restored
-from ollama_warmer.lab.probe_machine import machine
-from ollama_warmer.ollama import open_ollama
+from ollama_warmer.house.credentials import load_token
+from ollama_warmer.lab.clock.clock import Clock, House, Outcome, demonstrate
+from ollama_warmer.lab.clock.options import Production, production
+from ollama_warmer.lab.clock.prompt import Prompt, demonstration, from_file
+from ollama_warmer.lab.clock.report import as_object, print_placed, print_restored
+from ollama_warmer.lab.probe.machine import machine
+from ollama_warmer.ollama.client import open_ollama
 from ollama_warmer.screen import say, show_json, spinner
 
 INTERRUPTED = 130

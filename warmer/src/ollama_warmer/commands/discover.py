@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 import voluptuous as vol
 
-from ollama_warmer import checks
 from ollama_warmer.commands.shared import FILE, warn_of_http
-from ollama_warmer.config import START_TIMEOUT
-from ollama_warmer.credentials import load_token
-from ollama_warmer.discover import look_around
-from ollama_warmer.discover_file import Discovery, choose_agent, describe
+from ollama_warmer.config import checks
+from ollama_warmer.config.config import START_TIMEOUT
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.house.credentials import load_token
+from ollama_warmer.house.discover import look_around
+from ollama_warmer.house.discover_file import Discovery, choose_agent, describe
 from ollama_warmer.screen import say, show_toml
 
 

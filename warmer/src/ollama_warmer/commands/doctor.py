@@ -9,15 +9,15 @@ import click
 from rich.console import Console
 import voluptuous as vol
 
-from ollama_warmer import checks
 from ollama_warmer.commands.shared import FILE
-from ollama_warmer.config import Config, OllamaConfig, load_config
+from ollama_warmer.config import checks
+from ollama_warmer.config.config import Config, OllamaConfig, load_config
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.setup import Setup, longest_gap
 from ollama_warmer.doctor.show import as_json, exit_code, print_findings
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.history.place import places
 from ollama_warmer.screen import say, show_json
-from ollama_warmer.state_place import places
 
 _SPAN = click.FloatRange(min=1, max=604_800)
 _PAUSE = click.FloatRange(min=0, max=3_600)

@@ -11,29 +11,29 @@ import click
 from rich.console import Console
 import voluptuous as vol
 
-from ollama_warmer import checks
 from ollama_warmer.commands.shared import FILE, confirm
-from ollama_warmer.config import OLLAMA_URL, OllamaConfig, load_config
+from ollama_warmer.config import checks
+from ollama_warmer.config.config import OLLAMA_URL, OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError, ExitCode, WarmerError
-from ollama_warmer.lab.probe_conclusions import conclude
-from ollama_warmer.lab.probe_files import read_result
-from ollama_warmer.lab.probe_group import Group
-from ollama_warmer.lab.probe_log import LogSlice
-from ollama_warmer.lab.probe_plan import Phase
-from ollama_warmer.lab.probe_progress import Bar
-from ollama_warmer.lab.probe_prompts import ENTRIES, MOST_ENTRIES, SystemSource, from_file
-from ollama_warmer.lab.probe_record import Record
-from ollama_warmer.lab.probe_report import print_run
-from ollama_warmer.lab.probe_runner import NUM_CTX
-from ollama_warmer.lab.probe_session import (
+from ollama_warmer.lab.probe.conclusions import conclude
+from ollama_warmer.lab.probe.files import read_result
+from ollama_warmer.lab.probe.group import Group
+from ollama_warmer.lab.probe.log import LogSlice
+from ollama_warmer.lab.probe.plan import Phase
+from ollama_warmer.lab.probe.progress import Bar
+from ollama_warmer.lab.probe.prompts import ENTRIES, MOST_ENTRIES, SystemSource, from_file
+from ollama_warmer.lab.probe.record import Record
+from ollama_warmer.lab.probe.report import print_run
+from ollama_warmer.lab.probe.runner import NUM_CTX
+from ollama_warmer.lab.probe.session import (
     Order,
     Session,
     new_session,
     resumed_session,
     run_session,
 )
-from ollama_warmer.lab.probe_survey import Survey, look_at
-from ollama_warmer.ollama import open_ollama
+from ollama_warmer.lab.probe.survey import Survey, look_at
+from ollama_warmer.ollama.client import open_ollama
 from ollama_warmer.screen import say, show_json
 
 INTERRUPTED = 130

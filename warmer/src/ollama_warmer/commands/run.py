@@ -9,15 +9,15 @@ import sys
 import click
 
 from ollama_warmer.commands.shared import FILE, warn_of_http
-from ollama_warmer.config import load_config
+from ollama_warmer.config.config import load_config
 from ollama_warmer.daemon import journal
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.ending import leave
 from ollama_warmer.daemon.loop import Daemon
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.errors import WarmerError
+from ollama_warmer.history.state import StateFile, default_path
 from ollama_warmer.screen import say
-from ollama_warmer.state import StateFile, default_path
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from ollama_warmer.addresses import leaves_unencrypted
+from ollama_warmer.config.addresses import leaves_unencrypted
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.screen import say
 

@@ -10,13 +10,13 @@ import click
 from rich.console import Console
 
 from ollama_warmer.commands.shared import FILE
-from ollama_warmer.config import load_config
+from ollama_warmer.config.config import load_config
 from ollama_warmer.errors import ConfigError, ExitCode, WarmerError
+from ollama_warmer.history.place import newest_of, places
+from ollama_warmer.history.state import StateFile
+from ollama_warmer.history.status import select, status_of
+from ollama_warmer.history.status_report import as_object, print_status
 from ollama_warmer.screen import say, show_json
-from ollama_warmer.state import StateFile
-from ollama_warmer.state_place import newest_of, places
-from ollama_warmer.status import select, status_of
-from ollama_warmer.status_report import as_object, print_status
 
 
 @click.command()

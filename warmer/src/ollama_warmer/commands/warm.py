@@ -12,15 +12,15 @@ import click
 from rich.console import Console
 
 from ollama_warmer.commands.shared import FILE, warn_of_http
-from ollama_warmer.config import Config, Target, load_config
-from ollama_warmer.credentials import Token, load_token
-from ollama_warmer.dry_run import exit_code, plan, plan_as_json, print_plan
+from ollama_warmer.config.config import Config, Target, load_config
 from ollama_warmer.errors import ExitCode, WarmerError
-from ollama_warmer.progress import Progress
-from ollama_warmer.report import as_json, print_table
-from ollama_warmer.rounds import Round, run_round
+from ollama_warmer.history.state import BY_COMMAND, StateFile, default_path, unreached
+from ollama_warmer.house.credentials import Token, load_token
+from ollama_warmer.round.dry_run import exit_code, plan, plan_as_json, print_plan
+from ollama_warmer.round.progress import Progress
+from ollama_warmer.round.report import as_json, print_table
+from ollama_warmer.round.rounds import Round, run_round
 from ollama_warmer.screen import say, show_json
-from ollama_warmer.state import BY_COMMAND, StateFile, default_path, unreached
 from ollama_warmer.words import listing
 
 

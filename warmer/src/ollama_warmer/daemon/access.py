@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from ollama_warmer.credentials import Token, load_token
 from ollama_warmer.errors import TokenError
+from ollama_warmer.house.credentials import Token, load_token
 
 
 class Access:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 
+from ollama_warmer.config.run import RunConfig
 from ollama_warmer.daemon.occasions import Occasion, words
 from ollama_warmer.daemon.schedule import longest_gap
-from ollama_warmer.daemon.settings import RunConfig
-from ollama_warmer.rounds import Round, TargetResult
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.rounds import Round, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 
 # A cold prompt of several targets on a slow machine, or somebody who talks.
 _ROUND_TAKES = 1_800.0

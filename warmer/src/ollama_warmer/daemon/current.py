@@ -3,13 +3,13 @@
 import asyncio
 from datetime import datetime
 
-from ollama_warmer.config import Config
-from ollama_warmer.credentials import Token
+from ollama_warmer.config.config import Config
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.people import Courtesy
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.rounds import Round, run_round
-from ollama_warmer.state import unreached
+from ollama_warmer.history.state import unreached
+from ollama_warmer.house.credentials import Token
+from ollama_warmer.round.rounds import Round, run_round
 
 # Connecting, looking around in the house, waiting for who talks, and reading the log: what a round
 # may do beside waiting for one answer.

@@ -5,7 +5,7 @@ import logging
 import re
 from typing import Protocol
 
-from ollama_warmer.config import Config
+from ollama_warmer.config.config import Config
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.backoff import Backoff
 from ollama_warmer.daemon.house_events import CONFIG_CHANGED, EVENTS, changes_prompts

@@ -9,9 +9,9 @@ import os
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from ollama_warmer.config.run import Address
 from ollama_warmer.daemon.board import Board
 from ollama_warmer.daemon.metrics import registry
-from ollama_warmer.daemon.settings import Address
 from ollama_warmer.errors import ConfigError
 
 

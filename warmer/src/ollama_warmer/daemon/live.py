@@ -7,9 +7,9 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection
 
-from ollama_warmer.connecting import open_session
-from ollama_warmer.credentials import Token
-from ollama_warmer.home_assistant import HomeAssistant
+from ollama_warmer.house.client import HomeAssistant
+from ollama_warmer.house.connecting import open_session
+from ollama_warmer.house.credentials import Token
 
 Receiver = Callable[[object], None]
 """Takes the `event` of a message, of any shape."""
@@ -53,7 +53,7 @@ class Live(HomeAssistant):
 
 @asynccontextmanager
 async def connect_live(url: str, token: Token) -> AsyncIterator[Live]:
-    """Yield Home Assistant, logged in; `ollama_warmer.home_assistant.connect` with events.
+    """Yield Home Assistant, logged in; `ollama_warmer.house.client.connect` with events.
 
     Raises:
         CannotConnect: Nothing answers there, or what answers is no Home Assistant.

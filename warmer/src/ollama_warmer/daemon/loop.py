@@ -9,7 +9,7 @@ import signal
 import time
 from typing import Any
 
-from ollama_warmer.config import Config, load_config
+from ollama_warmer.config.config import Config, load_config
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.backoff import Backoff, chance
 from ollama_warmer.daemon.board import Board, Finished, Part
@@ -26,9 +26,9 @@ from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.daemon.serving import Serving
 from ollama_warmer.daemon.tasks import endless
 from ollama_warmer.errors import AuthenticationFailed, WarmerError
-from ollama_warmer.rounds import Round
-from ollama_warmer.state import StateFile
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.history.state import StateFile
+from ollama_warmer.round.rounds import Round
+from ollama_warmer.round.verdicts import Verdict
 
 # A clock that was set is noticed within this.
 _LONGEST_SLEEP = 5.0

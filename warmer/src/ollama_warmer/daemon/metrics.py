@@ -8,8 +8,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ollama_warmer.daemon.board import Board
-from ollama_warmer.rounds import Step, TargetResult
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.rounds import Step, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 
 _PREFIX = "ollama_warmer_"
 _FIGURES: tuple[tuple[str, str, Callable[[Step], float | None]], ...] = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ollama_warmer import facts, listed
 from ollama_warmer.daemon.occasions import Occasion
+from ollama_warmer.ollama import facts, listed
 
 # A model may go a little before the time that it gave at the last look, and the clocks of two
 # machines differ. Within this a model has gone because its keep_alive was over.

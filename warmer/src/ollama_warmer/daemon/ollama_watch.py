@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import logging
 from typing import Protocol
 
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.daemon.backoff import Backoff
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.ollama_changes import Look, after_silence, between, find
 from ollama_warmer.errors import OllamaError
-from ollama_warmer.ollama import Ollama, open_ollama
+from ollama_warmer.ollama.client import Ollama, open_ollama
 
 _POLL = 5.0
 # Two clients that want one model with different options load it in turns; a round after each turn

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 import logging
 
-from ollama_warmer.config import Target
+from ollama_warmer.config.config import Target
 from ollama_warmer.daemon.house_events import UNAVAILABLE, states
-from ollama_warmer.rounds import Observer, Step
+from ollama_warmer.round.rounds import Observer, Step
 
 SATELLITES = "assist_satellite"
 

@@ -4,8 +4,8 @@ import logging
 
 from ollama_warmer.daemon.board import Finished
 from ollama_warmer.daemon.occasions import words
-from ollama_warmer.rounds import Step, TargetResult
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.rounds import Step, TargetResult
+from ollama_warmer.round.verdicts import Verdict
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
+from ollama_warmer.config.run import RunConfig
 from ollama_warmer.daemon.occasions import Occasion
-from ollama_warmer.daemon.settings import RunConfig
 
 MIDNIGHT = time(0, 0)
 # Home Assistant's clock may be a little behind ours, and its prompt would still have the old date.

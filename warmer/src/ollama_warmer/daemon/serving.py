@@ -2,8 +2,8 @@
 
 from contextlib import AsyncExitStack
 
+from ollama_warmer.config.run import Address
 from ollama_warmer.daemon.board import Board
-from ollama_warmer.daemon.settings import Address
 
 
 class Serving:

@@ -1,1 +1,1 @@
-"""The doctor: what can be known to be wrong before it costs somebody seven seconds."""
+"""The doctor: what can be known to be wrong before it costs a person seven seconds."""

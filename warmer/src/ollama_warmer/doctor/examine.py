@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ollama_warmer.config import Config, OllamaConfig
-from ollama_warmer.credentials import Token, load_token
+from ollama_warmer.config.config import Config, OllamaConfig
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, MEASUREMENT, OLLAMA, Finding
 from ollama_warmer.doctor.herd import check_router
 from ollama_warmer.doctor.house import House, visit
@@ -55,8 +54,9 @@ from ollama_warmer.doctor.template import (
 from ollama_warmer.doctor.versions import check_versions
 from ollama_warmer.doctor.window import check_num_ctx, check_processor
 from ollama_warmer.errors import OllamaError, TokenError, WarmerError
-from ollama_warmer.ollama import open_ollama
-from ollama_warmer.state import StateError
+from ollama_warmer.history.state import StateError
+from ollama_warmer.house.credentials import Token, load_token
+from ollama_warmer.ollama.client import open_ollama
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ollama_warmer.doctor.findings import ROUTER, Finding, span, tokens
 from ollama_warmer.errors import OllamaError
-from ollama_warmer.ollama import Ollama
+from ollama_warmer.ollama.client import Ollama
 from ollama_warmer.words import listing, printable
 
 # Herd forgets after this many seconds without a question which node a client was sent to.

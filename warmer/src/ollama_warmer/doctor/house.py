@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ollama_warmer.credentials import Token
-from ollama_warmer.discover import Findings, look_around
 from ollama_warmer.errors import CommandFailed
-from ollama_warmer.home_assistant import HomeAssistant, connect
+from ollama_warmer.house.client import HomeAssistant, connect
+from ollama_warmer.house.credentials import Token
+from ollama_warmer.house.discover import Findings, look_around
 
 # Long enough for a connection that is slow, too short to wait for a start.
 _START_TIMEOUT = 20.0

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 import re
 
-from ollama_warmer.addresses import leaves_unencrypted
-from ollama_warmer.config import Config
-from ollama_warmer.discover import NO_AGENT
+from ollama_warmer.config.addresses import leaves_unencrypted
+from ollama_warmer.config.config import Config
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
-from ollama_warmer.home_assistant import BUILT_IN, NO_MODEL
+from ollama_warmer.house.client import BUILT_IN, NO_MODEL
+from ollama_warmer.house.discover import NO_AGENT
 from ollama_warmer.words import listing, printable
 
 # The releases that this warmer is tested with.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 import re
 
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.doctor.findings import OLLAMA, Finding, span
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.words import listing, printable

@@ -1,8 +1,8 @@
 """Finds in a model server's log how models were loaded.
 
-Lines are recognised by their text, anywhere in a line, as in `ollama_warmer.log_lines`. Ollama 0.30
-and newer pass llama-server's lines on as they are; which process wrote one is known only by what
-stands before it.
+Lines are recognised by their text, anywhere in a line, as in `ollama_warmer.counts.lines`. Ollama
+0.30 and newer pass llama-server's lines on as they are; which process wrote one is known only by
+what stands before it.
 """
 
 from collections import Counter
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 import re
 
-from ollama_warmer import log_loads
-from ollama_warmer.facts import Memory
-from ollama_warmer.log_facts import Runner
-from ollama_warmer.log_loads import Start
-from ollama_warmer.log_wrapping import Unwrapping
+from ollama_warmer.counts import loads as log_loads
+from ollama_warmer.counts.loads import Start
+from ollama_warmer.counts.log_facts import Runner
+from ollama_warmer.counts.wrapping import Unwrapping
+from ollama_warmer.ollama.facts import Memory
 
 # A container's log file is JSON, with a backslash before each quotation mark.
 _QUOTE = r'\\?"'

@@ -9,7 +9,7 @@ from ollama_warmer.doctor.findings import LOG, Finding, many, tokens
 from ollama_warmer.doctor.load_lines import Load
 from ollama_warmer.doctor.log_tail import Tail
 from ollama_warmer.doctor.server import Server
-from ollama_warmer.facts import PromptPath, selected_path
+from ollama_warmer.ollama.facts import PromptPath, selected_path
 from ollama_warmer.words import listing, printable
 
 # What lies further back may have been put right since.

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 import stat
 
-from ollama_warmer.config import CountsConfig, CountsSource
+from ollama_warmer.config.config import CountsConfig, CountsSource
+from ollama_warmer.counts.from_program import ProcessSource
+from ollama_warmer.counts.sources import Lines
 from ollama_warmer.doctor.load_lines import LoadLog
-from ollama_warmer.log_program import ProcessSource
-from ollama_warmer.log_sources import Lines
 
 # Some weeks of a home's log; a model that stays loaded was loaded far back in it.
 _BYTES = 32 * 1024 * 1024

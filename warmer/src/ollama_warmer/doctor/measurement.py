@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from ollama_warmer.config import Config, Target
-from ollama_warmer.credentials import Token
+from ollama_warmer.config.config import Config, Target
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.rounds import Observer, TargetResult, run_round
-from ollama_warmer.state_place import newest_of
+from ollama_warmer.history.place import newest_of
+from ollama_warmer.house.credentials import Token
+from ollama_warmer.round.rounds import Observer, TargetResult, run_round
 
 _MINUTE = 60.0
 _CONFIRMATION = 2

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from ollama_warmer.doctor.findings import MEASUREMENT, Finding, many, span, tokens
 from ollama_warmer.doctor.measurement import Measurement, Size
-from ollama_warmer.facts import Memory, PromptPath
-from ollama_warmer.rounds import TargetResult
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.ollama.facts import Memory, PromptPath
+from ollama_warmer.round.rounds import TargetResult
+from ollama_warmer.round.verdicts import Verdict
 from ollama_warmer.words import printable
 
 # Ollama drops messages and cuts prompts without a word, and answers have to fit, too.

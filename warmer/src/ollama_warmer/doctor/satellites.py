@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ollama_warmer.config import Config
-from ollama_warmer.discover import Findings, Satellite
+from ollama_warmer.config.config import Config
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
+from ollama_warmer.house.discover import Findings, Satellite
 from ollama_warmer.words import listing, printable
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ollama_warmer.doctor.herd import Fleet, look_behind
 from ollama_warmer.errors import RefusedByOllama
-from ollama_warmer.facts import (
+from ollama_warmer.ollama.client import Ollama
+from ollama_warmer.ollama.facts import (
     Memory,
     PromptPath,
     Runner,
@@ -18,8 +19,7 @@ from ollama_warmer.facts import (
     path_of,
     runner_of,
 )
-from ollama_warmer.listed import expires_at, name_of
-from ollama_warmer.ollama import Ollama
+from ollama_warmer.ollama.listed import expires_at, name_of
 
 
 @dataclass(frozen=True, kw_only=True)

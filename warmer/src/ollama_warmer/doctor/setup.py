@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from ollama_warmer.config import Config, CountsConfig, OllamaConfig
-from ollama_warmer.daemon.settings import INTERVAL, RunConfig
+from ollama_warmer.config.config import Config, CountsConfig, OllamaConfig
+from ollama_warmer.config.run import INTERVAL, RunConfig
 
 _DAY = 86_400.0
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 import re
 from typing import Any
 
-from ollama_warmer.config import OllamaConfig
+from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.doctor.findings import MODEL, Finding, tokens
-from ollama_warmer.facts import Memory, PromptPath, Runner
+from ollama_warmer.ollama.facts import Memory, PromptPath, Runner
 from ollama_warmer.words import printable
 
 # What templates say or call where they put today's date into the prompt. "Cutting Knowledge Date"

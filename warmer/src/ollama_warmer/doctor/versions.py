@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ollama_warmer.doctor.findings import OLLAMA, Finding
-from ollama_warmer.facts import (
+from ollama_warmer.ollama.facts import (
     CACHED_COUNT,
     LLAMA_SERVER,
     ORDERED_TOOLS,

@@ -9,7 +9,7 @@ from ollama_warmer.pages.bars import Bar, bars
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.verdicts import Verdict
 
 _LEGEND = (
     ("cached", "found in the cache"),

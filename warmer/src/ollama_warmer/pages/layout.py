@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import metadata, resources
 
 from ollama_warmer.pages.markup import Child, Markup, element, join
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.verdicts import Verdict
 
 # The browser itself keeps the page from asking anybody for anything, and from running anything.
 _NOTHING_FROM_ELSEWHERE = (

@@ -5,13 +5,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ollama_warmer.history.status import status_of
+from ollama_warmer.history.status_report import as_object
 from ollama_warmer.pages import layout, values
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
 from ollama_warmer.pages.status_targets import Target, figures, targets_of
-from ollama_warmer.status import status_of
-from ollama_warmer.status_report import as_object
-from ollama_warmer.verdicts import Verdict
+from ollama_warmer.round.verdicts import Verdict
 
 _ROUNDS_LISTED = 50
 

@@ -9,7 +9,7 @@ from ollama_warmer.pages import layout, values
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.history import SHOWN, Point, history
 from ollama_warmer.pages.markup import Child, Markup, element
-from ollama_warmer.verdicts import WARM_UP
+from ollama_warmer.round.verdicts import WARM_UP
 
 Json = Mapping[str, Any]
 Key = tuple[object, object, object]

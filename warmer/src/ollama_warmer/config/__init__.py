@@ -1,0 +1,1 @@
+"""The configuration file: what may stand in it, and what it says."""

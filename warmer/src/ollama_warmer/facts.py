@@ -1,1 +1,0 @@
-../../../custom_components/ollama_warm/ollama/facts.py

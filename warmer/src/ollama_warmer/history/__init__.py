@@ -1,0 +1,1 @@
+"""Rounds that were kept, and what they say now."""

@@ -1,0 +1,1 @@
+"""Home Assistant: the session, the token, and what stands in its registries."""

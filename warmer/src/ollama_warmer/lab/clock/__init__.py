@@ -1,0 +1,1 @@
+"""Shows what a clock in the system prompt costs."""

@@ -1,0 +1,1 @@
+"""Measures how a server keeps prompts, with prompts of its own."""

@@ -1,0 +1,1 @@
+../../../../custom_components/ollama_warm/ollama/facts.py

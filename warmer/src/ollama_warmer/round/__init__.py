@@ -1,0 +1,1 @@
+"""One round: ask every target twice, and judge what the counts prove."""
