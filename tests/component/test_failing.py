@@ -6,6 +6,7 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 
 from custom_components.ollama_warm.agent.failing import parts_of
+from custom_components.ollama_warm.tools.words import LANGUAGES
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_ON, STATE_UNKNOWN
 from homeassistant.exceptions import HomeAssistantError
@@ -176,7 +177,7 @@ async def test_the_fix(house: House, ollama: Ollama, fix: Fix) -> None:
     set_sensor(house, "unknown")
     await house.ask("hello")
     form = await fix("failing_prompt")
-    for language in ("en", "de", "es", "fr", "nl"):
+    for language in LANGUAGES:
         text = await read(house, "failing_prompt", form, language)
         assert "\n- 2: `{{ states('sensor.x') | float + 1 }}`\n" in text
     result = await fix(flow_id=form["flow_id"])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
+from custom_components.ollama_warm.tools.words import LANGUAGES
 from homeassistant.core import HomeAssistant
 from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
 
@@ -188,9 +189,14 @@ async def test_each_time(hass: HomeAssistant, when: str) -> None:
 
 @pytest.mark.parametrize("language", WEEK)
 async def test_each_language(hass: HomeAssistant, language: str) -> None:
-    """The week is told in the language of whoever asks."""
+    """The week is given in the language of whoever asks."""
     await set_up(hass, met_no())
     assert await weather(hass, language, when="week") == WEEK[language]
+
+
+def test_every_language_has_its_week() -> None:
+    """English is seen above."""
+    assert {"en", *WEEK} == set(LANGUAGES)
 
 
 async def test_imperial(hass: HomeAssistant) -> None:

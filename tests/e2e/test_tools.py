@@ -9,6 +9,7 @@ import re
 import aiohttp
 import pytest
 
+from custom_components.ollama_warm.tools.words import LANGUAGES
 from tests.e2e.stand_in_client import Client, Json
 from tests.rig.demo import demonstration, served_models
 from tests.rig.home_assistant import HomeAssistant
@@ -21,7 +22,6 @@ MODEL = "tiny-attention:latest"
 METEO = "ollama_warm__meteo"
 CLOCK = "ollama_warm__GetDateTime"
 CORE_CLOCK = "llm__GetDateTime"
-LANGUAGES = ("en", "fr", "de", "es", "nl")
 CLOCK_LINE = "Current time is"
 
 

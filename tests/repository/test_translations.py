@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from custom_components.ollama_warm.ollama import client as api
+from custom_components.ollama_warm.tools import words
 
-from .repository import COMPONENT, TRANSLATIONS, loaded, parsed, sources
+from .repository import COMPONENT, ROOT, TRANSLATIONS, loaded, parsed, sources
 
 LANGUAGES = sorted(path.stem for path in TRANSLATIONS.glob("*.json"))
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 URL = re.compile(r"(?:https?://|www\.)[\w.-]+\.[a-z]{2,5}\b|\b[\w-]+\.(?:com|org|io|net)\b")
 CLASSES: list[type[api.OllamaError]] = [api.OllamaError, *api.OllamaError.__subclasses__()]
 ERRORS = {error.key for error in CLASSES}
@@ -70,8 +72,15 @@ def test_texts_are_as_hassfest_wants(name: str) -> None:
 
 
 def test_languages() -> None:
-    """English and French are there."""
+    """English and French are there; the tools and the reference have the same languages."""
     assert {"en", "fr"} <= set(LANGUAGES)
+    assert sorted(words.LANGUAGES) == LANGUAGES
+    for sentence in (
+        r"question: (.+?), and English otherwise",
+        r"words of the integration are there in (.+?)\.",
+    ):
+        (named,) = re.findall(sentence, REFERENCE)
+        assert len(re.split(r", | and | or ", named)) == len(LANGUAGES)
 
 
 def test_exceptions() -> None:
