@@ -87,14 +87,7 @@ class Agent:
             prefix, messages = await question.async_messages(replay)
             chunks = self.server.client.chat(self.options.body(prefix, messages))
             answer = Answer(chunks, may_call=chat_log.llm_api is not None, asked=asked)
-            async with (
-                aclosing(answer.deltas()) as deltas,
-                aclosing(
-                    chat_log.async_add_delta_content_stream(self.entity_id, deltas)
-                ) as contents,
-            ):
-                async for _content in contents:
-                    pass
+            await self._hear(chat_log, answer)
             if planted:
                 first_token_s, counts, planted = answer.first_token_s, planted, None
                 turns.append(self.note(Occasion.QUESTION, counts, bare, (), first_token_s))
@@ -102,6 +95,18 @@ class Agent:
             turns.append(self.note(occasion, answer.counts, prefix, messages, answer.first_token_s))
             if not chat_log.unresponded_tool_results:
                 break
+
+    async def _hear(self, chat_log: conversation.ChatLog, answer: Answer) -> None:
+        """Take an answer into the chat log, then what its tools say, with the server free."""
+        async with (
+            aclosing(answer.deltas()) as deltas,
+            aclosing(chat_log.async_add_delta_content_stream(self.entity_id, deltas)) as contents,
+        ):
+            async for said in contents:
+                if isinstance(said, conversation.AssistantContent) and said.tool_calls:
+                    async with self.server.turnstile.aside(self):
+                        async for _result in contents:
+                            pass
 
     async def async_forget_gone(self, language: str) -> None:
         """Keep nothing in the prefix that Home Assistant does not name any more, and store that."""

@@ -12,6 +12,7 @@ from ..const import DOMAIN, LOGGER, WARM_UP_PREFIX
 from ..prefix.agent_prefix import AgentPrefix, Render, WirePrefix
 from . import contexts
 from .admission import Admission, ApiRefusedError, async_administrators
+from .bounded_tool import BoundedTool
 from .failing import Failing
 from .looks import Looks, difference, without_stale_tools
 from .options import AgentOptions
@@ -210,12 +211,13 @@ def _now() -> float:
 
 
 def lend_tools(chat_log: conversation.ChatLog, prefix: WirePrefix) -> None:
-    """Give a chat log an answer for each tool that only others have."""
+    """Bound the tools of a chat log, and give it an answer for each that only others have."""
     if chat_log.llm_api is None:
         return
-    own = {tool.name for tool in chat_log.llm_api.tools}
+    tools = chat_log.llm_api.tools
+    own = {tool.name for tool in tools}
     missing = [tool["function"] for tool in prefix.tools if tool["function"]["name"] not in own]
-    chat_log.llm_api.tools = [*chat_log.llm_api.tools, *map(ElsewhereTool, missing)]
+    chat_log.llm_api.tools = [*map(BoundedTool, tools), *map(ElsewhereTool, missing)]
 
 
 def _may_ask(prompt: str) -> bool:

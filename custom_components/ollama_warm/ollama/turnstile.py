@@ -38,20 +38,26 @@ class Turnstile:
         If that agent's own prefix is being read just now, the turn waits for it rather than
         have it read twice. Anybody else's warm-up is broken off.
         """
-        self._people += 1
-        self._nobody.clear()
+        self._arrive()
         try:
-            if self._request is not None and not self._request.done():
-                if self._owner is owner:
-                    await asyncio.wait([self._request])
-                else:
-                    self._request.cancel()
+            await self._let_through(owner)
             yield
         finally:
-            self._people -= 1
-            self._last_person = asyncio.get_running_loop().time()
-            if not self._people:
-                self._nobody.set()
+            self._leave()
+
+    @asynccontextmanager
+    async def aside(self, owner: object) -> AsyncIterator[None]:
+        """Let others through while a person who was let through waits for a tool.
+
+        A tool may take minutes, and does not use the server. Behind it, the turn goes on like
+        any other that comes: at once, or after its own warm-up.
+        """
+        self._leave()
+        try:
+            yield
+        finally:
+            self._arrive()
+        await self._let_through(owner)
 
     @asynccontextmanager
     async def warm_up(self, owner: object) -> AsyncIterator[None]:
@@ -80,6 +86,27 @@ class Turnstile:
                     raise
             finally:
                 self._request = None
+
+    def _arrive(self) -> None:
+        """Count somebody who wants to be answered."""
+        self._people += 1
+        self._nobody.clear()
+
+    def _leave(self) -> None:
+        """Count somebody no longer, and let it be quiet for a moment."""
+        self._people -= 1
+        self._last_person = asyncio.get_running_loop().time()
+        if not self._people:
+            self._nobody.set()
+
+    async def _let_through(self, owner: object) -> None:
+        """Wait for the request that reads the own prefix; break anybody else's off."""
+        if self._request is None or self._request.done():
+            return
+        if self._owner is owner:
+            await asyncio.wait([self._request])
+        else:
+            self._request.cancel()
 
     async def _until_quiet(self) -> None:
         """Wait until nobody is being answered and nobody was for a moment."""
