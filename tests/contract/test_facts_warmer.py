@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ollama_warmer.doctor.checks.versions import check_versions
 from ollama_warmer.doctor.findings import Level
 from ollama_warmer.doctor.server import Server
-from ollama_warmer.doctor.versions import check_versions
 from ollama_warmer.lab.probe.survey import memory_of, runner_of
 from ollama_warmer.ollama import facts
 

@@ -8,20 +8,16 @@ import pytest
 
 from ollama_warmer.config.config import CountsConfig, CountsSource
 from ollama_warmer.doctor import log_tail
-from ollama_warmer.doctor.findings import Finding, Level
-from ollama_warmer.doctor.log_checks import (
-    Loads,
+from ollama_warmer.doctor.checks.log import (
     check_clients,
     check_log,
     check_models,
     check_options,
     check_parallel,
     check_slots,
-    others_options,
-    overflows,
-    path_by_log,
-    sort_loads,
 )
+from ollama_warmer.doctor.findings import Finding, Level
+from ollama_warmer.doctor.loads import Loads, others_options, overflows, path_by_log, sort_loads
 from ollama_warmer.doctor.log_tail import Tail, read_tail
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.ollama.facts import PromptPath, Version

@@ -8,23 +8,18 @@ import pytest
 from ollama_warmer.config.config import Config, HomeAssistantConfig, Target
 from ollama_warmer.counts.counts import Counts
 from ollama_warmer.counts.log_facts import Facts
+from ollama_warmer.doctor.checks.answers import check_counts, check_measured, check_window
+from ollama_warmer.doctor.checks.stability import check_moving, check_new_conversation
 from ollama_warmer.doctor.findings import Level
 from ollama_warmer.doctor.measurement import (
     Measurement,
     Size,
+    fits_window,
     measure,
     measured_size,
     remembered_size,
 )
-from ollama_warmer.doctor.measurement_checks import (
-    Known,
-    check_counts,
-    check_measured,
-    check_moving,
-    check_new_conversation,
-    check_window,
-    fits_window,
-)
+from ollama_warmer.doctor.seen import Known
 from ollama_warmer.errors import WarmerError
 from ollama_warmer.history.state import StateFile
 from ollama_warmer.house.credentials import Token

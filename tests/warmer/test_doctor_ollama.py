@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from ollama_warmer.config.config import OllamaConfig
+from ollama_warmer.doctor.checks.keep import seconds_of
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.findings import Finding, Level
-from ollama_warmer.doctor.keep import seconds_of
 from ollama_warmer.doctor.setup import Setup
 from tests.warmer.doctor_server import (
     MODEL,

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 from ollama_warmer.config.config import Config, Target
@@ -12,7 +13,13 @@ from ollama_warmer.errors import WarmerError
 from ollama_warmer.history.place import newest_of
 from ollama_warmer.house.credentials import Token
 from ollama_warmer.round.rounds import Observer, TargetResult, run_round
+from ollama_warmer.round.verdicts import Verdict
+from ollama_warmer.words import printable
 
+# Ollama and llama.cpp keep a few tokens of the window for themselves.
+_CUT = 8
+# Some versions cut a prompt to about half of the window.
+_HALF = (0.45, 0.55)
 _MINUTE = 60.0
 _CONFIRMATION = 2
 # So that the next minute has begun by the clock of another machine, too.
@@ -136,3 +143,37 @@ def remembered_size(paths: Sequence[Path]) -> Size | None:
         if found:
             return Size(tokens=max(found), since=datetime.fromisoformat(past["at"]))
     return None
+
+
+def answered(measurement: Measurement) -> list[TargetResult]:
+    """Return the results of the agents that answered."""
+    return [it for it in measurement.results if it.steps and it.verdict is not Verdict.FAILED]
+
+
+def counted(measurement: Measurement) -> list[TargetResult]:
+    """Return the results of those whose answers came with counts."""
+    return [it for it in answered(measurement) if it.steps[-1].counts.re_read is not None]
+
+
+def agents_of(results: Sequence[TargetResult]) -> str:
+    """Return the agents as sentences write them."""
+    return ", ".join(printable(it.target.agent) for it in results)
+
+
+def fits_window(measurement: Measurement | None, size: Size | None, window: int | None) -> bool:
+    """Whether the prompt was not cut, as far as it is known.
+
+    A prompt that is cut to a part of the window has the same length whatever is asked.
+    """
+    if size is None or window is None:
+        return True
+    asked = answered(measurement or Measurement())
+    counted = [
+        [step.counts.prompt for step in result.steps if step.counts.prompt is not None]
+        for result in asked
+        if result.verdict is not Verdict.WARM
+    ]
+    same = any(len(each) > 1 and all(a == b for a, b in pairwise(each)) for each in counted)
+    low, high = (share * window for share in _HALF)
+    cut = any(step.counts.facts.cut for result in asked for step in result.steps)
+    return not cut and size.tokens < window - _CUT and not (same and low < size.tokens < high)

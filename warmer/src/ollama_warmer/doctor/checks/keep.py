@@ -6,6 +6,8 @@ import re
 
 from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.doctor.findings import OLLAMA, Finding, span
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.words import listing, printable
 
@@ -16,6 +18,36 @@ _STAY = (
     "Set keep_alive to -1 in the agent's options, and for every other client of this model: each "
     "request replaces the span of the one before"
 )
+
+
+@check(Part.SERVER, 10)
+def reached(seen: Seen) -> Iterator[Finding]:
+    """Yield whether the model server was reached."""
+    if seen.setup.ollama is None:
+        yield OLLAMA.unknown(
+            "ollama",
+            "the model server is not named, and nothing is known of it",
+            "Write the table [ollama] into the configuration, or give --url and --model",
+        )
+    elif seen.server_trouble is not None:
+        yield OLLAMA.trouble("ollama", seen.server_trouble)
+    elif seen.server is not None:
+        yield OLLAMA.ok("ollama", f"reached at {seen.server.url}")
+
+
+@check(Part.SERVER, 40)
+def stays(seen: Seen) -> Iterator[Finding]:
+    """Yield whether the model is there, in memory, and stays there."""
+    if seen.server is None or seen.before is None:
+        return
+    yield check_model(seen.server)
+    yield from check_loaded(seen.before)
+    yield from check_keep_alive(
+        seen.server,
+        seen.wanted,
+        seen.setup.interval,
+        just_asked=seen.measurement is not None and seen.measurement.answered,
+    )
 
 
 def check_model(server: Server) -> Finding:

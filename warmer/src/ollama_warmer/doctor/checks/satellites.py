@@ -5,8 +5,17 @@ from collections.abc import Iterator
 from ollama_warmer.config.config import Config
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.house.discover import Findings, Satellite
 from ollama_warmer.words import listing, printable
+
+
+@check(Part.HOUSE, 30)
+def satellites(seen: Seen) -> Iterator[Finding]:
+    """Yield what can be said of the satellites."""
+    if seen.config is not None and seen.house is not None:
+        yield from check_satellites(seen.config, seen.house)
 
 
 def agents_of(satellite: Satellite, found: Findings) -> frozenset[str] | None:

@@ -3,9 +3,20 @@
 from collections.abc import Iterator
 
 from ollama_warmer.doctor.findings import OLLAMA, Finding, tokens
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.doctor.server import Server
 
 _ALMOST_ALL = 99
+
+
+@check(Part.SERVER, 50)
+def load(seen: Seen) -> Iterator[Finding]:
+    """Yield how the model is loaded: with which window, and on which processor."""
+    if (server := seen.server) is not None:
+        explained = seen.others is not None
+        yield from check_num_ctx(server, seen.wanted.num_ctx, explained=explained)
+        yield from check_processor(server)
 
 
 def trained_context(server: Server) -> int | None:

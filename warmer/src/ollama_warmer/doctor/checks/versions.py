@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from ollama_warmer.doctor.findings import OLLAMA, Finding
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.ollama.facts import (
     CACHED_COUNT,
     LLAMA_SERVER,
@@ -15,6 +17,18 @@ from ollama_warmer.ollama.facts import (
 from ollama_warmer.words import printable
 
 _NEWEST_FIX = "Update Ollama to 0.35.1 or newer"
+
+
+@check(Part.SERVER, 20)
+def versions(seen: Seen) -> Iterator[Finding]:
+    """Yield what the server's version means for this model."""
+    if (server := seen.server) is not None:
+        yield from check_versions(
+            server.version,
+            memory=seen.known.memory,
+            runner=server.runner,
+            path=seen.known.path,
+        )
 
 
 def check_versions(

@@ -6,6 +6,8 @@ from typing import Any
 
 from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.doctor.findings import MODEL, Finding, tokens
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.ollama.facts import Memory, PromptPath, Runner
 from ollama_warmer.words import printable
 
@@ -20,6 +22,26 @@ _MEANS = {
     Memory.SLIDING: "it goes on from a checkpoint, or from within its window",
     Memory.RECURRENT: "it can only go back to a checkpoint",
 }
+
+
+@check(Part.MODEL, 10)
+def model(seen: Seen) -> Iterator[Finding]:
+    """Yield what is found of the model itself; the log knows better than its description."""
+    if (server := seen.server) is None or (shown := server.shown) is None:
+        return
+    last = seen.loads.last
+    if last is not None and last.memory is not None:
+        yield check_memory(last.memory, "by the log")
+    elif server.memory is not None:
+        yield check_memory(server.memory, "by its description")
+    if seen.path_by_log is not None:
+        yield check_path(seen.path_by_log, "by the log")
+    elif server.path is not None:
+        yield check_path(server.path, "by its template")
+    yield check_runner(server.runner)
+    yield check_template(shown)
+    yield from check_modelfile(shown, seen.wanted)
+    yield from check_cloud(shown)
 
 
 def check_memory(memory: Memory, by: str) -> Finding:

@@ -7,12 +7,35 @@ from ollama_warmer.config.addresses import leaves_unencrypted
 from ollama_warmer.config.config import Config
 from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
+from ollama_warmer.doctor.register import Part, check
+from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.house.client import BUILT_IN, NO_MODEL
 from ollama_warmer.house.discover import NO_AGENT
 from ollama_warmer.words import listing, printable
 
 # The releases that this warmer is tested with.
 _OLDEST, _NEWEST = (2026, 10), (2026, 11)
+
+
+@check(Part.HOUSE, 10)
+def the_way(seen: Seen) -> Iterator[Finding]:
+    """Yield whether the way to Home Assistant is safe, and whether there is a token for it."""
+    if seen.config is None:
+        return
+    yield check_encryption(seen.config.home_assistant.url)
+    if seen.token_trouble is not None:
+        yield HOME_ASSISTANT.trouble("token", seen.token_trouble)
+        return
+    yield HOME_ASSISTANT.ok("token", "there is a token, and it is not open to others")
+
+
+@check(Part.HOUSE, 20)
+def the_house(seen: Seen) -> Iterator[Finding]:
+    """Yield all that can be said of Home Assistant itself."""
+    if seen.house_trouble is not None:
+        yield HOME_ASSISTANT.trouble("home_assistant", seen.house_trouble)
+    if seen.config is not None and seen.house is not None:
+        yield from check_house(seen.config, seen.house)
 
 
 def check_house(config: Config, house: House) -> Iterator[Finding]:
