@@ -22,8 +22,9 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
 from .readme import PAGES, examples, plain, section
-from .repository import COMPONENT, ROOT, TRANSLATIONS, WARMER, loaded
+from .repository import COMPONENT, ROOT, TRANSLATIONS, WARMER, committed, loaded, sources
 
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 LONGEST_README = 220
 EARLY = 50
 ENGLISH = loaded(TRANSLATIONS / "en.json")
@@ -89,7 +90,7 @@ def test_repairs() -> None:
     assert len(re.findall(r"^\| (?!issue)\w", section("Repairs"), re.MULTILINE)) == len(Kind)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, CONTRIBUTING], ids=lambda page: page.name)
 def test_links(page: Path) -> None:
     """What a page points to is there, with the heading that is named."""
     for link in re.findall(r"\]\(([^)]+)\)", page.read_text()):
@@ -120,6 +121,21 @@ def test_every_page_is_listed() -> None:
     pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
     assert len(pages) > 4
     assert [name for name in pages if f"]({name})" not in listed] == []
+
+
+def test_recipes_name_what_is_there() -> None:
+    """Each file and test that CONTRIBUTING.md names in full is in the repository."""
+    text = CONTRIBUTING.read_text()
+    names = re.findall(r"`([\w./-]+\.(?:py|json|md))(?:::(\w+))?`", text)
+    paths = committed()
+    assert len(names) > 40
+    for name, test in names:
+        found = [path for path in paths if f"/{path.relative_to(ROOT)}".endswith(f"/{name}")]
+        assert found, name
+        assert not test or f"def {test}(" in "".join(path.read_text() for path in found), test
+    everywhere = "".join(path.read_text() for path in sources(ROOT / "tests"))
+    for test in re.findall(r"`(test_\w+)`", text):
+        assert f"def {test}(" in everywhere, test
 
 
 @pytest.fixture
