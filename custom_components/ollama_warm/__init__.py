@@ -2,6 +2,7 @@
 
 from homeassistant.const import CONF_API_KEY, CONF_URL, Platform
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.typing import ConfigType
@@ -18,7 +19,6 @@ from .problems.issues import async_setup_issues, async_watch_issues
 from .services import async_setup_services
 from .tools.api import async_offer_tools
 from .turns.turn_log import async_forget_turns
-from .warming.warm_up import WarmUp
 from .websocket_api import async_setup_websocket_api
 
 CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
@@ -44,16 +44,19 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     client = OllamaClient(
         async_get_clientsession(hass), entry.data[CONF_URL], entry.data.get(CONF_API_KEY)
     )
-    store = PrefixStore(hass, entry.entry_id)
-    coordinator = OllamaWarmCoordinator(hass, entry, Server(client=client), store)
-    await coordinator.async_config_entry_first_refresh()
+    server, store = Server(client=client), PrefixStore(hass, entry.entry_id)
     await store.async_load()
-    for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
-        if async_is_disabled(hass, subentry.subentry_id):
-            continue
-        agent = Agent(hass, subentry, coordinator.server, store)
-        coordinator.agents[subentry.subentry_id] = agent
-        coordinator.warm_ups[subentry.subentry_id] = WarmUp(agent)
+    agents = {
+        subentry.subentry_id: Agent(hass, subentry, server, store)
+        for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
+        if not async_is_disabled(hass, subentry.subentry_id)
+    }
+    coordinator = OllamaWarmCoordinator(hass, entry, server, store, agents)
+    try:
+        await coordinator.async_config_entry_first_refresh()
+    except HomeAssistantError:
+        await store.async_close()
+        raise
     # What is kept of others would hold names that may be hidden in the meantime.
     store.async_keep_only(coordinator.agents)
     entry.runtime_data = coordinator

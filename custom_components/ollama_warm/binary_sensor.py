@@ -75,7 +75,7 @@ class WarmSensor(AgentEntity, BinarySensorEntity):
         logged = self._log[-1] if self._log else None
         if logged and logged.failed:
             return logged.turn
-        last = self.coordinator.warmth.last.get(self.subentry.subentry_id)
+        last = self.coordinator.warmth.outcomes.last.get(self.subentry.subentry_id)
         if last and (logged is None or last[0] >= logged.ended):
             return last[1]
         return logged.turn if logged else None

@@ -1,5 +1,6 @@
 """What an Ollama server says of itself."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import override
 
@@ -27,9 +28,14 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
     config_entry: OllamaWarmConfigEntry
 
     def __init__(
-        self, hass: HomeAssistant, entry: OllamaWarmConfigEntry, server: Server, store: PrefixStore
+        self,
+        hass: HomeAssistant,
+        entry: OllamaWarmConfigEntry,
+        server: Server,
+        store: PrefixStore,
+        agents: Mapping[str, Agent],
     ) -> None:
-        """Prepare; the first look is taken by the entry's set-up."""
+        """Take the agents that are set up, by subentry id; the first look is taken later."""
         super().__init__(
             hass,
             LOGGER,
@@ -40,9 +46,9 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
         )
         self.server = server
         self.store = store
-        self.agents: dict[str, Agent] = {}
+        self.agents = agents
         """The agents of this server that are not disabled, by subentry id."""
-        self.warm_ups: dict[str, WarmUp] = {}
+        self.warm_ups = {key: WarmUp(agent) for key, agent in agents.items()}
         """The agents' warm-ups, by subentry id."""
         self.warmth = Warmth(hass, server, self.warm_ups)
 

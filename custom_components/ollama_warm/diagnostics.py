@@ -69,12 +69,12 @@ def _prefix(coordinator: OllamaWarmCoordinator | None, subentry_id: str) -> dict
     if coordinator is None or (agent := coordinator.agents.get(subentry_id)) is None:
         return None
     way = coordinator.store.way(agent.options.model)
-    last = coordinator.warmth.last.get(subentry_id)
+    last = coordinator.warmth.outcomes.last.get(subentry_id)
     return {
         "way": way and {"way": way.way.value, "chosen_for": way.version},
         "contexts": len(list(agent.prompts.prefix.contexts())),
         "last_warm_up": last and {"ended": last[0].isoformat(), **_counts(last[1])},
-        "cold_in_a_row": coordinator.warmth.cold_in_a_row.get(subentry_id, 0),
+        "cold_in_a_row": coordinator.warmth.outcomes.cold_in_a_row.get(subentry_id, 0),
     }
 
 

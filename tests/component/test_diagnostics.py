@@ -57,7 +57,7 @@ async def test_what_is_told(
     )
     async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
     async_log_turn(house.hass, "agent", Occasion.QUESTION, changed)
-    entry.runtime_data.warmth.last["agent"] = (dt_util.utcnow(), turn())
+    entry.runtime_data.warmth.outcomes.last["agent"] = (dt_util.utcnow(), turn())
     told = await get_diagnostics_for_config_entry(house.hass, hass_client, entry)
     assert told["entry"]["url"].pop("port") > 0
     (agent,) = told["agents"]

@@ -75,7 +75,7 @@ async def test_warm(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     assert set(response[AGENT]) == TOLD
     assert (response[AGENT]["verdict"], response[AGENT]["reason"]) == ("warm", None)
     assert response[AGENT]["cached_tokens"] == ollama.records[-1].cached_tokens
-    _, turn = agent.runtime_data.warmth.last["agent"]
+    _, turn = agent.runtime_data.warmth.outcomes.last["agent"]
     assert response[AGENT]["total_s"] == turn.total_s
 
 
@@ -186,7 +186,7 @@ async def test_one_of_two_fails(house: House, agent: ConfigEntry, ollama: Ollama
     with pytest.raises(HomeAssistantError) as error:
         await act(house.hass, "warm", {"entity_id": ["conversation.another", AGENT]})
     assert error.value.translation_key == "model_not_found"
-    assert set(agent.runtime_data.warmth.last) == {"agent"}
+    assert set(agent.runtime_data.warmth.outcomes.last) == {"agent"}
 
 
 @pytest.mark.parametrize("action", ["warm", "explain"])

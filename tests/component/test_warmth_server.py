@@ -162,7 +162,7 @@ async def test_agents_of_one_server(
     await later(house.hass, freezer, 10)
     warmed = [call.args[0].agent.entity_id for call in watch.warm_up.call_args_list]
     assert warmed == ["conversation.warm", "conversation.second"]
-    assert set(entry.runtime_data.warmth.last) == {"agent", "Second"}
+    assert set(entry.runtime_data.warmth.outcomes.last) == {"agent", "Second"}
 
 
 async def test_the_last_warm_up(
@@ -177,14 +177,14 @@ async def test_the_last_warm_up(
     entry = add_server(house.hass, ollama.url, auto_warm=True)
     await house.set_up(entry)
     assert await watch.count(house.hass, freezer) == 1
-    when, last = entry.runtime_data.warmth.last["agent"]
+    when, last = entry.runtime_data.warmth.outcomes.last["agent"]
     assert (when.isoformat(), last) == ("2026-11-30T12:00:10+00:00", turn())
     assert "is not warm" not in caplog.text
     cold = turn(Verdict.SERVER_LOST_IT, Reason.EVICTED)
     watch.warm_up.return_value = cold
     house.expose("light.porch")
     assert await watch.count(house.hass, freezer) == 1
-    assert entry.runtime_data.warmth.last["agent"][1] == cold
+    assert entry.runtime_data.warmth.outcomes.last["agent"][1] == cold
     assert "conversation.warm is not warm: evicted" in caplog.text
 
 

@@ -72,10 +72,10 @@ async def test_by_itself(house: House, ollama: Zoo, freezer: FrozenDateTimeFacto
     """Once Home Assistant runs the prefix is read, and again after a change, unasked."""
     entry = await set_up(house, ollama, RECURRENT, auto_warm=True)
     await later(house.hass, freezer, 10)
-    assert entry.runtime_data.warmth.last["agent"][1].verdict is Verdict.WARM
+    assert entry.runtime_data.warmth.outcomes.last["agent"][1].verdict is Verdict.WARM
     house.expose("light.porch")
     await later(house.hass, freezer, 10)
-    assert entry.runtime_data.warmth.last["agent"][1].verdict is Verdict.WARM
+    assert entry.runtime_data.warmth.outcomes.last["agent"][1].verdict is Verdict.WARM
     (question,) = turns(await house.ask("What is in the kitchen?", "kitchen"))
     assert (question["verdict"], question["re_read_tokens"] < 70) == ("warm", True)
     assert "Porch" in ollama.messages[0]["content"]

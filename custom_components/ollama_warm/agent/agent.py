@@ -16,10 +16,12 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
-from ..const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WINDOW_SHARE
+from ..const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WARM_UP_PREFIX, WINDOW_SHARE
 from ..ollama.client import Counts, OllamaError
 from ..ollama.server import Server
+from ..ollama.ways import ONE_TOKEN
 from ..prefix.agent_prefix import WirePrefix
+from ..prefix.layout import with_tail
 from ..prefix.tools import name_of
 from ..turns.turn_log import Occasion, async_log_turn
 from ..turns.turns import FAILED, Turn, Verdict, Wire, judge
@@ -108,6 +110,39 @@ class Agent:
                         async for _result in contents:
                             pass
 
+    async def async_rebase(self, user_input: conversation.ConversationInput) -> None:
+        """Take a new stable prefix from how all contexts look now. Raises ConverseError."""
+        await self.prompts.async_rebase(user_input)
+
+    async def async_plant(
+        self, user_input: conversation.ConversationInput, *, again: bool = False
+    ) -> list[Turn]:
+        """Leave a checkpoint at the end of the prefix, if it needs one and has none, or again.
+
+        Returns the turn that this cost, or no turn. Raises OllamaError or ConverseError.
+        """
+        prefix = await self._async_prefix(user_input)
+        counts = await self.planter.async_plant_if_wanted(prefix, again=again)
+        return [self.note(Occasion.WARM_UP, counts, prefix)] if counts else []
+
+    async def async_ask_once(self, user_input: conversation.ConversationInput, words: str) -> Turn:
+        """Ask a question in a conversation of its own, for one token of an answer.
+
+        No tool is run and nothing is remembered. Raises OllamaError or ConverseError.
+        """
+        prefix = await self._async_prefix(user_input)
+        messages: list[WireMessage] = [{"role": "user", "content": with_tail(prefix.tail, words)}]
+        body = self.options.body(prefix, messages)
+        body["options"] |= ONE_TOKEN
+        counts = await self.server.client.chat_counts(body)
+        return self.note(Occasion.WARM_UP, counts, prefix, messages)
+
+    async def _async_prefix(self, user_input: conversation.ConversationInput) -> WirePrefix:
+        """Return the prefix as it is now, without a conversation."""
+        return await self.prompts.async_take(
+            user_input, conversation.ChatLog(self.hass, WARM_UP_PREFIX)
+        )
+
     async def async_forget_gone(self, language: str) -> None:
         """Keep nothing in the prefix that Home Assistant does not name any more, and store that."""
         if not self.prompts.prefix.tools.looked:
@@ -122,9 +157,7 @@ class Agent:
         chat alone, and if it fails, the chat is asked all the same.
         """
         try:
-            await self.planter.async_way(prefix)
-            if self.planter.is_wanted(prefix):
-                return await self.planter.async_plant(prefix)
+            return await self.planter.async_plant_if_wanted(prefix)
         except OllamaError as err:
             LOGGER.debug("%s could not plant its prefix: %s", self.entity_id, err)
         return None

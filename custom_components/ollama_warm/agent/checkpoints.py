@@ -29,29 +29,43 @@ class Planter:
         self._server = server
         self._store = store
 
-    async def async_way(self, prefix: WirePrefix) -> Way:
+    async def _async_way(self, prefix: WirePrefix) -> Way:
         """Return the way for this server and model; chosen anew when the version changes.
 
         Raises OllamaError.
         """
-        if (way := self._known_way()) is not None:
+        if (way := self.known_way) is not None:
             return way
         body = self._options.body(prefix, [])
         chosen = await async_choose(self._server.client, body, self._server.state.version)
         self._store.async_save_way(self._options.model, chosen)
         return chosen.way
 
-    def is_wanted(self, prefix: WirePrefix) -> bool:
-        """Return whether this prefix needs a checkpoint that it has not."""
-        return self._known_way() is Way.RAW and self._store.planted(self._subentry_id) != digest(
-            prefix.system, prefix.tools
-        )
+    @property
+    def known_way(self) -> Way | None:
+        """Return the way that was chosen for the server's present version, None if none was."""
+        chosen = self._store.way(self._options.model)
+        if chosen is None or chosen.version != self._server.state.version:
+            return None
+        return chosen.way
+
+    async def async_plant_if_wanted(
+        self, prefix: WirePrefix, *, again: bool = False
+    ) -> Counts | None:
+        """Have a prefix read bare that needs a checkpoint and has none, or may have lost it.
+
+        Returns what that cost, None if it was not needed. Raises OllamaError.
+        """
+        if await self._async_way(prefix) is not Way.RAW:
+            return None
+        has_one = self._store.planted(self._subentry_id) == digest(prefix.system, prefix.tools)
+        return None if has_one and not again else await self._async_plant(prefix)
 
     def forget(self) -> None:
         """Note that the server has lost what was planted."""
         self._store.async_save_planted(self._subentry_id, None)
 
-    async def async_plant(self, prefix: WirePrefix) -> Counts | None:
+    async def _async_plant(self, prefix: WirePrefix) -> Counts | None:
         """Have the bare prefix read, and return what that cost. Raises OllamaError.
 
         None where the server does not show how it renders a prompt (any more); the way is then
@@ -73,10 +87,3 @@ class Planter:
             # The model was loaded for the rendering, which reports no times of its own.
             counts = replace(counts, load_s=(counts.load_s or 0) + rendering_s)
         return counts
-
-    def _known_way(self) -> Way | None:
-        """Return the way that was chosen for the server's present version."""
-        chosen = self._store.way(self._options.model)
-        if chosen is None or chosen.version != self._server.state.version:
-            return None
-        return chosen.way

@@ -300,13 +300,13 @@ class _Facts:
 
     def cold(self) -> Issues:
         """Return whether one warm-up after the other leaves the agent cold, and why."""
-        warmth = self._coordinator.warmth
-        count = warmth.cold_in_a_row.get(self._subentry.subentry_id)
+        outcomes = self._coordinator.warmth.outcomes
+        count = outcomes.cold_in_a_row.get(self._subentry.subentry_id)
         if count == 0:
             return {}
         if count is None or count < _COLD_WARM_UPS:
             return {self._id(Kind.COLD): None}
-        _, turn = warmth.last[self._subentry.subentry_id]
+        _, turn = outcomes.last[self._subentry.subentry_id]
         key = _COLD.get(turn.reason, "cold_prompt_changed")
         return {self._id(Kind.COLD): Issue(key=key, placeholders=self._names())}
 

@@ -58,8 +58,18 @@ def turn_signal(subentry_id: str) -> str:
 
 @callback
 def async_log_turn(hass: HomeAssistant, subentry_id: str, occasion: Occasion, turn: Turn) -> None:
-    """Add a turn that has just ended, and tell who shows it."""
+    """Add a turn that has just ended, and have it shown.
+
+    The turns of a warm-up are shown together, once it is known what came of it.
+    """
     async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), occasion, turn))
+    if occasion is not Occasion.WARM_UP:
+        async_show_turns(hass, subentry_id)
+
+
+@callback
+def async_show_turns(hass: HomeAssistant, subentry_id: str) -> None:
+    """Have the turns of an agent shown by whoever shows them."""
     async_dispatcher_send(hass, turn_signal(subentry_id))
 
 

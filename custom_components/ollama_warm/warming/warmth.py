@@ -12,7 +12,6 @@ from homeassistant.components import conversation
 from homeassistant.core import CALLBACK_TYPE, CoreState, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.debounce import Debouncer
-from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.event import async_track_time_interval
 from homeassistant.util import dt as dt_util
 
@@ -20,10 +19,9 @@ from ..agent.agent import Agent
 from ..const import DOMAIN, KEEP_ALIVE_FOREVER, LOGGER
 from ..ollama.server import Server, ServerState
 from ..ollama.turnstile import cancelled_ourselves
-from ..turns.events import async_tell_failed, async_tell_not_warm
-from ..turns.turn_log import turn_signal
-from ..turns.turns import Turn, Verdict
+from ..turns.turns import Turn
 from .occasions import Occasions
+from .outcomes import Outcomes
 from .warm_up import WarmUp
 
 COOLDOWN_S = 10
@@ -49,14 +47,10 @@ class Warmth:
     def __init__(self, hass: HomeAssistant, server: Server, warm_ups: dict[str, WarmUp]) -> None:
         """Take the agents' warm-ups by subentry id; nothing is watched yet."""
         self.hass = hass
-        self.last: dict[str, tuple[datetime, Turn]] = {}
-        """When each agent was last warmed, and the turn that confirmed it."""
-        self.cold_in_a_row: dict[str, int] = {}
-        """How many warm-ups of each agent ended cold since the last one that did not."""
+        self.outcomes = Outcomes(hass)
         self._server = server
         self._warm_ups = warm_ups
         self._seen: ServerState | None = None
-        self._failed: set[str] = set()
         self._away = False
         self._next_for_options = dt_util.utcnow()
         self._stop: list[CALLBACK_TYPE] = []
@@ -177,19 +171,25 @@ class Warmth:
         turnstile = self._server.turnstile
         if turnstile.recently_used or turnstile.warming:
             return
+        warm_up = self._warm_ups[subentry_id]
         try:
-            await self._warm_ups[subentry_id].async_wake(language)
+            await warm_up.async_wake(language)
         except HomeAssistantError as err:
-            self._note_failure(subentry_id, err)
+            self._failed(warm_up.agent, err)
         else:
-            self._failed.discard(subentry_id)
+            self.outcomes.async_worked(warm_up.agent)
+        finally:
+            self.outcomes.async_show(warm_up.agent)
 
     async def async_ask(
         self, subentry_id: str, user_input: conversation.ConversationInput
     ) -> list[Turn]:
-        """Ask one question of somebody outside, who confirms for themselves."""
+        """Ask one question from outside, whose asker confirms by counts."""
         warm_up = self._warm_ups[subentry_id]
-        return await self._until_stopped(warm_up.agent, warm_up.async_ask(user_input))
+        try:
+            return await self._until_stopped(warm_up.agent, warm_up.async_ask(user_input))
+        finally:
+            self.outcomes.async_show(warm_up.agent)
 
     async def async_warm(self, subentry_id: str) -> Turn:
         """Warm one agent now, and return the turn that confirms it, or that shows it is not warm.
@@ -197,18 +197,13 @@ class Warmth:
         Raises HomeAssistantError where it cannot be warmed.
         """
         warm_up = self._warm_ups[subentry_id]
-        turn = await self._until_stopped(
-            warm_up.agent, warm_up.async_warm(self.hass.config.language)
-        )
-        self._failed.discard(subentry_id)
-        self.last[subentry_id] = (dt_util.utcnow(), turn)
-        is_cold = turn.verdict not in (Verdict.WARM, Verdict.UNKNOWN)
-        self.cold_in_a_row[subentry_id] = is_cold * (self.cold_in_a_row.get(subentry_id, 0) + 1)
-        if is_cold:
-            LOGGER.info("%s is not warm: %s", warm_up.agent.entity_id, turn.reason.value)
-            async_tell_not_warm(self.hass, warm_up.agent.entity_id, turn)
-        # Whoever shows the last warm-up was told of its turns before it was the last one.
-        async_dispatcher_send(self.hass, turn_signal(subentry_id))
+        try:
+            turn = await self._until_stopped(
+                warm_up.agent, warm_up.async_warm(self.hass.config.language)
+            )
+            self.outcomes.async_confirmed(warm_up.agent, turn)
+        finally:
+            self.outcomes.async_show(warm_up.agent)
         return turn
 
     async def _async_warm(self, subentry_id: str) -> None:
@@ -216,18 +211,12 @@ class Warmth:
         try:
             await self.async_warm(subentry_id)
         except HomeAssistantError as err:
-            self._note_failure(subentry_id, err)
+            self._failed(self._warm_ups[subentry_id].agent, err)
 
-    def _note_failure(self, subentry_id: str, err: HomeAssistantError) -> None:
-        """Log that an agent cannot be warmed, once until it can be again.
-
-        That the server does not answer at all is in the log already.
-        """
-        if subentry_id not in self._failed and not self._away:
-            self._failed.add(subentry_id)
-            entity_id = self._warm_ups[subentry_id].agent.entity_id
-            LOGGER.warning("%s could not be warmed: %s", entity_id, err)
-            async_tell_failed(self.hass, entity_id, err)
+    def _failed(self, agent: Agent, err: HomeAssistantError) -> None:
+        """Report a failure, unless the server does not answer at all: that is in the log."""
+        if not self._away:
+            self.outcomes.async_failed(agent, err)
 
     def _is_lost(self, warm_up: WarmUp, seen: ServerState, state: ServerState) -> bool:
         """Return whether an agent's model was loaded anew or with other options."""
