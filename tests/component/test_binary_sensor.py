@@ -6,7 +6,7 @@ from unittest.mock import patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn
+from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn, async_show_turns
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_OFF, STATE_ON, STATE_UNAVAILABLE, STATE_UNKNOWN
@@ -30,6 +30,7 @@ async def warmed(well: None, house: House, ollama: Ollama) -> ConfigEntry:
     """Return the entry of a server with an agent that is warm."""
     entry = await house.set_up(add_server(house.hass, ollama.url))
     async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
+    async_show_turns(house.hass, "agent")
     assert warm(house.hass) == STATE_ON
     return entry
 
@@ -86,6 +87,7 @@ async def test_the_server_was_away(
     await later(house.hass, freezer, POLL_S)
     assert warm(house.hass) == STATE_UNKNOWN
     async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
+    async_show_turns(house.hass, "agent")
     assert warm(house.hass) == STATE_ON
 
 

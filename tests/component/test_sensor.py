@@ -8,7 +8,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     mock_restore_cache,
 )
 
-from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn
+from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn, async_show_turns
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
@@ -40,6 +40,7 @@ async def set_up(house: House, ollama: Ollama) -> None:
 def log(hass: HomeAssistant, verdict: Verdict, occasion: Occasion = Occasion.QUESTION) -> None:
     """Log a turn with a verdict."""
     async_log_turn(hass, "agent", occasion, turn(verdict))
+    async_show_turns(hass, "agent")
 
 
 async def test_a_question(house: House, ollama: Ollama) -> None:
