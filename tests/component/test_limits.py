@@ -13,7 +13,7 @@ import aiohttp
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.agent.wire import Answer
+from custom_components.ollama_warm.agent.answer import Answer
 from custom_components.ollama_warm.ollama import reading
 from custom_components.ollama_warm.ollama.client import (
     BrokenAnswerError,
@@ -195,7 +195,7 @@ async def test_what_is_no_json(
 
 NO_COUNT = st.one_of(
     st.none(), st.booleans(), st.text(), st.floats(), st.integers(max_value=-1),
-    st.lists(st.integers()), st.dictionaries(st.text(), st.integers()), st.just(10**400),
+    st.lists(st.integers()), st.dictionaries(st.text(), st.integers()), st.integers(min_value=2**63),
 )  # fmt: skip
 FIELDS = ("prompt_tokens", "cached_tokens", "prefill_s", "load_s", "total_s", "answer_tokens")
 NAMES = (
@@ -220,12 +220,18 @@ def test_what_is_no_count(place: int, value: object) -> None:
 
 
 @settings(deadline=None)
-@given(prompt=st.integers(0, 10**6), cached=st.integers(0, 10**6))
+@given(prompt=st.integers(1, 10**6), cached=st.integers(0, 10**6))
 def test_more_cached_than_there_are(prompt: int, cached: int) -> None:
     """Counts that contradict each other leave the cached one unknown."""
     counts = Counts.from_chunk({"prompt_eval_count": prompt, "prompt_eval_cached_count": cached})
     assert counts.prompt_tokens == prompt
     assert counts.cached_tokens == (cached if cached <= prompt else None)
+
+
+def test_a_prompt_of_no_tokens() -> None:
+    """There is none, so nothing is known of it, and nothing of it can be warm."""
+    counts = Counts.from_chunk({"prompt_eval_count": 0, "prompt_eval_cached_count": 0})
+    assert counts.prompt_tokens is None
 
 
 async def _given(*chunks: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:

@@ -26,13 +26,13 @@ from ..prefix.tools import name_of
 from ..turns.turn_log import Occasion, async_log_turn
 from ..turns.turns import FAILED, Turn, Verdict, Wire, judge
 from . import contexts
+from .answer import Answer
 from .checkpoints import Planter
 from .messages import Replay, Replays, async_wire_messages, rounds_of, rounds_to_drop
 from .options import AgentOptions, WireMessage
 from .permits import Permits
 from .prompts import Prompts, lend_tools
 from .store import PrefixStore
-from .wire import Answer
 
 # Until a count says better: English prose and JSON lie between three and four.
 _CHARACTERS_PER_TOKEN = 3.0

@@ -13,10 +13,11 @@ from ..prefix.agent_prefix import AgentPrefix, Render, WirePrefix
 from . import contexts
 from .admission import Admission, ApiRefusedError, async_administrators
 from .bounded_tool import BoundedTool
+from .elsewhere import ElsewhereTool
 from .failing import Failing
 from .looks import Looks, difference, without_stale_tools
 from .options import AgentOptions
-from .wire import ElsewhereTool, ToolForms
+from .tool_forms import ToolForms
 
 
 class Prompts:

@@ -107,9 +107,10 @@ class Counts:
     def from_chunk(cls, chunk: Mapping[str, Any], node: str | None = None) -> Self:
         """Read the counts of a chunk with `done: true`.
 
-        More cached tokens than there are contradict each other, so they are unknown.
+        No prompt has 0 tokens, and none has more cached ones than there are: what contradicts
+        itself is unknown.
         """
-        prompt = reading.count(chunk.get("prompt_eval_count"))
+        prompt = reading.count(chunk.get("prompt_eval_count")) or None
         cached = reading.count(chunk.get("prompt_eval_cached_count"))
         if prompt is not None and cached is not None and cached > prompt:
             cached = None

@@ -17,6 +17,8 @@ LONGEST_BODY: Final = 32 * MIB
 """An answer in one piece, in bytes. That of `/api/show` is the longest, with some MB."""
 LONGEST_STREAM: Final = 256 * MIB
 """An answer in chunks, in bytes: more than a million tokens."""
+_LARGEST: Final = 2**63 - 1
+"""What Go can count. Home Assistant's own JSON can hold no more either."""
 DEEPEST: Final = 100
 """How many objects and lists may stand in one another."""
 
@@ -114,8 +116,7 @@ def count(value: object) -> int | None:
     """Return a count, or None where the server gave none; 0 is a count like any other."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         return None
-    # No more than what a float can hold: durations are divided.
-    return value if value.bit_length() <= 512 else None  # noqa: PLR2004 - as said above
+    return value if value <= _LARGEST else None
 
 
 def seconds(value: object) -> float | None:

@@ -1,22 +1,17 @@
-"""Between Home Assistant's tools and answers and their form on Ollama's wire."""
+"""An answer of the model as it streams in, for Home Assistant's chat log."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 import time
-from typing import Any, override
-
-import probatio
+from typing import Any
 
 from homeassistant.components import conversation
-from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
 from ..const import DOMAIN
 from ..ollama import reading
 from ..ollama.client import Counts
-from ..prefix.agent_prefix import Render
-from ..prefix.tools import WireTool, ordered
 
 # More than any house has things to switch at once; a model that loops makes them without end.
 _MOST_CALLS = 64
@@ -74,83 +69,6 @@ class Answer:
                 )
             delta["tool_calls"] = [_tool_input(call) for call in calls]
         return delta
-
-
-class ElsewhereTool(llm.Tool):
-    """Stands for a tool that is described to the model, but not to be had here."""
-
-    integration = DOMAIN
-    annotations = llm.ToolAnnotations(read_only=True, destructive=False, open_world=False)
-
-    def __init__(self, function: Mapping[str, Any]) -> None:
-        """Take the tool's name from its description on the wire."""
-        self.name = function["name"]
-        self.description = function.get("description")
-        self.parameters = probatio.Schema({}, extra=probatio.ALLOW_EXTRA)
-
-    @override
-    async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
-    ) -> llm.ToolResult:
-        """Say in words that it is not to be had here, for the model to pass on."""
-        return llm.ToolResult(
-            data={
-                "error": "NotAvailableHere",
-                "error_text": "That cannot be done from this device, or not by this person.",
-            },
-            error=True,
-        )
-
-
-class ToolForms:
-    """Remembers how tools read on the wire.
-
-    Home Assistant makes new tool objects for every turn, and converting their schemas takes
-    longer than everything else that a turn needs. A tool reads as it did before when its schema
-    consists of the very same keys and validators.
-    """
-
-    def __init__(self) -> None:
-        """Know no tool yet."""
-        self._known: dict[str, tuple[list[object], WireTool]] = {}
-
-    def render(self, chat_log: conversation.ChatLog) -> Render:
-        """Return what Home Assistant has built into a chat log, as it goes over the wire."""
-        api = chat_log.llm_api
-        first = chat_log.content[0]
-        return Render(
-            system=first.content if isinstance(first, conversation.SystemContent) else "",
-            tools=tuple(self._form(tool, api) for tool in api.tools) if api else (),
-            extra=chat_log.extra_system_prompt,
-        )
-
-    def _form(self, tool: llm.Tool, api: llm.APIInstance) -> WireTool:
-        """Return a tool as Ollama wants it described."""
-        schema = tool.parameters.schema
-        if not isinstance(schema, dict):
-            return _wire_tool(tool, api)
-        # Kept alive here, so that no other object can be taken for one of them.
-        parts = [api.custom_serializer, *schema, *schema.values()]
-        known = self._known.get(tool.name)
-        if (
-            known
-            and known[1]["function"]["description"] == (tool.description or "")
-            and len(known[0]) == len(parts)
-            and all(a is b for a, b in zip(known[0], parts, strict=True))
-        ):
-            return known[1]
-        wire = _wire_tool(tool, api)
-        self._known[tool.name] = (parts, wire)
-        return wire
-
-
-def _wire_tool(tool: llm.Tool, api: llm.APIInstance) -> WireTool:
-    """Return a tool as Ollama wants it described."""
-    parameters = probatio.to_openapi(
-        tool.parameters, custom_serializer=api.custom_serializer, openapi_version="3.1.0"
-    )
-    function = {"name": tool.name, "description": tool.description or "", "parameters": parameters}
-    return {"type": "function", "function": {k: ordered(v) for k, v in function.items()}}
 
 
 def _tool_input(call: Mapping[str, Any]) -> llm.ToolInput:
