@@ -195,7 +195,8 @@ async def test_what_is_no_json(
 
 NO_COUNT = st.one_of(
     st.none(), st.booleans(), st.text(), st.floats(), st.integers(max_value=-1),
-    st.lists(st.integers()), st.dictionaries(st.text(), st.integers()), st.integers(min_value=2**63),
+    st.lists(st.integers()), st.dictionaries(st.text(), st.integers()),
+    st.integers(min_value=2**63),
 )  # fmt: skip
 FIELDS = ("prompt_tokens", "cached_tokens", "prefill_s", "load_s", "total_s", "answer_tokens")
 NAMES = (
