@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ollama_warmer.counts.counts import Counts
-from ollama_warmer.counts.log_facts import Facts, Runner
+from ollama_warmer.counts.counts import Counts, Facts
+from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.round.verdicts import Verdict, asks_for_another, conclude
 from tests.warmer.conftest import Run, parsed
 from tests.warmer.house import COLD, House, counts, error_reply, reply

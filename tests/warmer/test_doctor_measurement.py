@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ollama_warmer.config.config import Config, HomeAssistantConfig, Target
-from ollama_warmer.counts.counts import Counts
-from ollama_warmer.counts.log_facts import Facts
+from ollama_warmer.counts.counts import Counts, Facts
 from ollama_warmer.doctor.checks.answers import check_counts, check_measured, check_window
 from ollama_warmer.doctor.checks.stability import check_moving, check_new_conversation
 from ollama_warmer.doctor.findings import Level

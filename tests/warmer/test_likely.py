@@ -2,8 +2,8 @@
 
 import pytest
 
-from ollama_warmer.counts.counts import Counts
-from ollama_warmer.counts.log_facts import Facts, Runner
+from ollama_warmer.counts.counts import Counts, Facts
+from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.round.likely import likely
 from tests.warmer.test_logs_lines import fixture, parts, window
 

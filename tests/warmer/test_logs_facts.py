@@ -2,8 +2,9 @@
 
 import pytest
 
-from ollama_warmer.counts.lines import Window
-from ollama_warmer.counts.log_facts import Facts, Runner, progress
+from ollama_warmer.counts.counts import Facts
+from ollama_warmer.counts.lines import Window, progress
+from ollama_warmer.ollama.facts import Runner
 from tests.warmer.test_logs_lines import LOADED, STARTING, fixture, parts, request, window
 
 LLAMA = Runner.LLAMA_SERVER
@@ -121,7 +122,7 @@ def test_progress(line: str, share: float | None) -> None:
 def test_progress_is_passed_on() -> None:
     """Whoever asked for it hears of it as the server writes it."""
     shares: list[float] = []
-    found = Window(shares.append)
+    found = Window(on_progress=shares.append)
     for line in fixture("llama_server_b10050_slots_debug"):
         found.feed(line)
     assert shares[:3] == [0.40, 0.48, 0.56]

@@ -40,7 +40,7 @@ def check(log: bytes) -> None:
     """All of it has to be found."""
     window, loads, safe = read(log)
     assert window.counts() == EXPECTED
-    assert (window.loads, window.facts.batch, window.gaps) == (1, 1024, 0)
+    assert (window.starts, window.facts.batch, window.gaps) == (1, 1024, 0)
     (load,) = loads.loads
     assert (load.model, load.context, load.complete) == ("sha256-aaaa0001", 16_384, True)
     assert safe == read("\n".join([*PLAIN, ""]).encode())[2]
@@ -107,7 +107,7 @@ def test_load_is_seen_wherever_it_stands(colour: str) -> None:
     """Also the one word at the end of a line, of which nothing may be hidden by what is behind."""
     for form in FORMS.values():
         window, _, _ = read(f"{form(f'{colour}srv  llama_server: model loaded')}\n".encode())
-        assert window.loads == 1, form("")
+        assert window.starts == 1, form("")
 
 
 @pytest.mark.parametrize(

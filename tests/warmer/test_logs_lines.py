@@ -265,7 +265,7 @@ def test_any_words(lines: list[str]) -> None:
 def test_a_hundred_thousand_damaged_lines(seed: int) -> None:
     """Real lines that were cut, joined, and had their digits and letters changed never raise."""
     shares: list[float] = []
-    chance, found = random.Random(seed), Window(shares.append)  # noqa: S311
+    chance, found = random.Random(seed), Window(on_progress=shares.append)  # noqa: S311
     for _ in range(10_000):
         first, second = chance.choice(REAL), chance.choice(REAL)
         line = (
@@ -278,5 +278,5 @@ def test_a_hundred_thousand_damaged_lines(seed: int) -> None:
         found.feed(line)
         if chance.random() < 0.05:
             check(found)
-            found = Window(shares.append)
+            found = Window(on_progress=shares.append)
     assert all(0 <= share <= 1 for share in shares)

@@ -74,12 +74,12 @@ def test_load(release: str) -> None:
     """One load is one, from its first line on as from its last one; two are not guessed."""
     lines = LOADS[release]
     question = request(3000, 2890)
-    assert window(lines).loads == 1
-    assert window(lines[-1:]).loads == (0 if release == "0.33" else 1)
+    assert window(lines).starts == 1
+    assert window(lines[-1:]).starts == (0 if release == "0.33" else 1)
     assert window([*lines, *question]).counts() == known(3000, 2890)
     assert window([*lines, *question]).counts().facts.loads == 1
     for twice in ([*lines, *lines, *question], [*lines, *question, *lines]):
-        assert window(twice).loads == 2
+        assert window(twice).starts == 2
         assert "several model processes" in str(window(twice).counts().reason)
     assert window([*question[:2], *lines, *question[2:]]).counts().re_read is None
 
@@ -122,7 +122,7 @@ def test_doctor(release: str) -> None:
 )
 def test_other_beginnings(line: str) -> None:
     """What only looks for GPUs, draws pictures, or repeats another line, is no load."""
-    assert window([line]).loads == 0
+    assert window([line]).starts == 0
     found = LoadLog()
     found.feed(line)
     assert not found.loads

@@ -1,10 +1,10 @@
-"""Reads what a reply says about the prompt's tokens; what is missing is unknown, never zero."""
+"""What one call of the model cost, and how a reply says it; what is missing is never zero."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ollama_warmer.counts.log_facts import Facts
+from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.words import printable
 
 KEY = "ollama_warm"
@@ -14,6 +14,46 @@ _NO_COUNTS = (
     "the agent's answer carries no token counts: name the model server's log under [counts] in the "
     "configuration"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a log shows about one question, as far as it does.
+
+    Attributes:
+        runner: Who read the prompt.
+        window: Tokens that fit into the slot's context.
+        against: The first token that the server had not seen before, less `sliding`, whether or
+            not it still had a state to go on from there. A server that can cut its memory anywhere
+            does not say.
+        sliding: Tokens of the model's sliding window.
+        checkpoints: Whether it looked for a checkpoint: only a recurrent model, or one with a
+            sliding window, needs one.
+        batch: Tokens of one batch, if the model was loaded meanwhile.
+        forced: Whether it said that it read the whole prompt for want of a checkpoint.
+        cut: Whether the prompt, or its answer, did not fit into the context.
+        loads: How often a model was loaded since the question before was answered.
+        others: Requests of others since the question before was answered.
+        lost: Whether lines are missing since the question before was answered.
+    """
+
+    runner: Runner | None = None
+    window: int | None = None
+    against: int | None = None
+    sliding: int = 0
+    checkpoints: bool = False
+    batch: int | None = None
+    forced: bool = False
+    cut: bool = False
+    loads: int = 0
+    others: int = 0
+    lost: bool = False
+
+    @property
+    def agreed(self) -> int | None:
+        """Tokens at the beginning that the server had seen before, at least; none if not said."""
+        # Less than one window of them shows as 0.
+        return self.against + self.sliding if self.against else self.against
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +77,10 @@ class Counts:
     reason: str | None = None
     source: str | None = None
     facts: Facts = field(default_factory=Facts, compare=False)
+
+    def as_object(self) -> dict[str, int | None]:
+        """Return the tokens for JSON and the state file, null where they are unknown."""
+        return {"prompt": self.prompt, "cached": self.cached, "re_read": self.re_read}
 
 
 class _MalformedError(Exception):

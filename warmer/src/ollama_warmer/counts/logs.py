@@ -7,11 +7,10 @@ from dataclasses import replace
 import time
 
 from ollama_warmer.config.config import CountsConfig, CountsSource
-from ollama_warmer.counts.counts import Counts
+from ollama_warmer.counts.counts import Counts, Facts
 from ollama_warmer.counts.from_file import FileSource
 from ollama_warmer.counts.from_program import ProcessSource
 from ollama_warmer.counts.lines import Window
-from ollama_warmer.counts.log_facts import Facts
 from ollama_warmer.counts.sources import Source
 
 _POLL = 0.005
@@ -40,15 +39,15 @@ class Log:
             on_progress: Is told which share of the prompt has been read, 0 to 1, if the log
                 tells it: llama-server does from the fourth second on.
         """
-        before, self._window = self._window, Window(on_progress)
+        before, self._window = self._window, Window(on_progress=on_progress)
         interrupted = self._source.trouble is not None
         await self._source.begin(self._window.feed)
         self._between = Facts()
         if self._read is not None:
             requests, loads, gaps = self._read
             self._between = Facts(
-                others=before.requests - requests,
-                loads=before.loads - loads,
+                others=before.number - requests,
+                loads=before.starts - loads,
                 lost=interrupted or before.gaps > gaps,
             )
         self._read = None
@@ -74,7 +73,7 @@ class Log:
             if self._window.empty and self._source.trouble:
                 break
             await asyncio.sleep(_POLL)
-        self._read = (self._window.requests, self._window.loads, self._window.gaps)
+        self._read = (self._window.number, self._window.starts, self._window.gaps)
         found = self._window.counts()
         # A log that broke off may have more to say about whose the lines are.
         because = self._source.trouble or found.reason
@@ -95,7 +94,7 @@ class Log:
         """
         self._source.look()
         prompt, window = self._window.prompt, self._window.facts.window
-        if self._window.requests != 1 or prompt is None or window is None or prompt <= window:
+        if self._window.number != 1 or prompt is None or window is None or prompt <= window:
             return None
         return (
             f"{self.name} shows a prompt of {prompt} tokens for a context window of {window}: "

@@ -11,10 +11,9 @@ from datetime import datetime
 import re
 
 from ollama_warmer.counts import loads as log_loads
-from ollama_warmer.counts.loads import Start
-from ollama_warmer.counts.log_facts import Runner
+from ollama_warmer.counts.register import Start
 from ollama_warmer.counts.wrapping import Unwrapping
-from ollama_warmer.ollama.facts import Memory
+from ollama_warmer.ollama.facts import Memory, Runner
 
 # A container's log file is JSON, with a backslash before each quotation mark.
 _QUOTE = r'\\?"'

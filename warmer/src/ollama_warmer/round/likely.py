@@ -5,8 +5,8 @@ rules are those of seventeen builds that were measured with Ollama 0.34 and 0.35
 Ollama 0.30 to 0.33 and llama.cpp b9452 to b10488 do.
 """
 
-from ollama_warmer.counts.counts import Counts
-from ollama_warmer.counts.log_facts import Facts, Runner
+from ollama_warmer.counts.counts import Counts, Facts
+from ollama_warmer.ollama.facts import Runner
 
 # What Ollama and llama.cpp choose for a batch.
 _BATCHES = (256, 512, 1024, 2048)

@@ -57,9 +57,7 @@ class TargetResult:
             "steps": [
                 {
                     "step": step.step,
-                    "prompt": step.counts.prompt,
-                    "cached": step.counts.cached,
-                    "re_read": step.counts.re_read,
+                    **step.counts.as_object(),
                     "seconds": round(step.seconds, 3),
                 }
                 for step in self.steps

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from ollama_warmer.counts.counts import Counts
-from ollama_warmer.counts.log_facts import Runner
+from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.round.likely import likely
 
 # The questions to a target, in order.
