@@ -10,7 +10,7 @@ import pytest
 
 from ollama_warmer.house import client as home_assistant, connecting
 from tests.warmer.conftest import Run
-from tests.warmer.house import TOKEN, CommandError, House
+from tests.warmer.house import TOKEN, CommandError, House, open_house
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -134,6 +134,19 @@ async def test_redirect_to_another_machine(house: House, run: Run) -> None:
         in result.stderr
     )
     assert not house.logins
+
+
+async def test_redirect_to_another_port(house: House, run: Run) -> None:
+    """Another port of the same machine is another program, and is not shown the token."""
+    async with open_house(House()) as other:
+        house.location = f"{other.url.replace('http', 'ws')}/elsewhere"
+
+        result = await run(house.url)
+
+        assert result.exit_code == 3
+        assert f"{house.url} sends its visitors on to {other.url}, and the token" in result.stderr
+        assert not house.logins
+        assert not other.logins
 
 
 async def test_redirect_on_the_same_machine(house: House, run: Run) -> None:

@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager
 import json
 import logging
 from typing import Any
-from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from ollama_warmer.errors import AuthenticationFailed, CannotConnect, NotUnderstood
 from ollama_warmer.house.credentials import Token
-from ollama_warmer.house.refusals import CHECK, explain, sent_on
+from ollama_warmer.house.refusals import CHECK, explain, origin, sent_on
 from ollama_warmer.house.token_text import WHERE
 from ollama_warmer.words import phrase
 
@@ -87,8 +86,8 @@ def parse(message: str | bytes) -> dict[str, Any]:
 
 
 def _stay(url: str, reached: str) -> None:
-    """Raise CannotConnect where a redirect has led to another machine."""
-    if urlsplit(reached).hostname != urlsplit(url).hostname:
+    """Raise CannotConnect where a redirect has led elsewhere: another port is another program."""
+    if origin(reached) != origin(url):
         raise CannotConnect(sent_on(url, reached))
 
 

@@ -65,8 +65,8 @@ def explain(url: str, err: Exception, within: float) -> str:
 def sent_on(url: str, to: str) -> str:
     """Return the sentence for a redirect to an address that the token is not shown to."""
     return (
-        f"{url} sends its visitors on to {_origin(to)}, and the token is not shown to another "
-        f"machine than the one in home_assistant.url: {_PUT_THERE}. If it is the login of a proxy, "
+        f"{url} sends its visitors on to {origin(to)}, and the token is not shown at another "
+        f"address than the one in home_assistant.url: {_PUT_THERE}. If it is the login of a proxy, "
         f"let that proxy pass /api/websocket without one, {_OWN_ADDRESS}"
     )
 
@@ -170,20 +170,21 @@ def _explain_redirect(url: str, answer: Response) -> str:
     if elsewhere:
         return sent_on(url, to)
     return (
-        f"{url} sends its visitors on to {_origin(to)} (HTTP {answer.status_code}): put that "
+        f"{url} sends its visitors on to {origin(to)} (HTTP {answer.status_code}): put that "
         "address at home_assistant.url in the configuration file"
     )
 
 
-def _origin(address: str) -> str:
+def origin(address: str) -> str:
     """Return scheme, host and port of a web address, as they can be put into the file."""
     try:
         parts = urlsplit(address)
-        port = "" if parts.port is None else f":{parts.port}"
+        scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
+        usual = {"http": 80, "https": 443}.get(scheme)
+        port = "" if parts.port in {None, usual} else f":{parts.port}"
     except ValueError:
         return printable(address)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
     return printable(f"{scheme}://{host}{port}")
 
 
