@@ -9,8 +9,8 @@ from tests.rig.demo import demonstration, first_answer, served_models
 from tests.rig.home_assistant import HomeAssistant, Room
 from tests.rig.ollama import OllamaStandIn, Record
 from tests.rig.warmer import configuration
-from tests.warmer.daemon_process import DaemonProcess, Systemd, running
-from tests.warmer.live_house import until
+from tests.warmer.support.daemon_process import DaemonProcess, Systemd, running
+from tests.warmer.support.live_house import until
 
 MODEL = "tiny-attention:latest"
 # A question's own words, the marks of the template and the sentences that name the room.

@@ -20,7 +20,7 @@ from tests.rig.bench.__main__ import arguments, main
 from tests.rig.bench.cells import CORE, Kind, Measured
 from tests.rig.browser import FLAGS, MISSING, find_browser
 from tests.rig.models import Memory
-from tests.warmer.pages import NAMES, hostile, page as made, sample
+from tests.warmer.support.pages import NAMES, hostile, page as made, sample
 
 from .page_checks import (
     COLLIDING,

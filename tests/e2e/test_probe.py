@@ -20,7 +20,7 @@ from ollama_warmer.ollama.client import open_ollama
 from tests.e2e.stand_in_client import HOUSE
 from tests.rig.models import Memory
 from tests.rig.probe import Measured, measure, one_model, resume_probe, run_probe
-from tests.warmer.probe_server import MODEL, OnceEach, Server, serve
+from tests.warmer.support.probe_server import MODEL, OnceEach, Server, serve
 
 # The first test waits for all runs.
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]

@@ -10,7 +10,7 @@ from ollama_warmer.daemon.house_events import EVENTS, changes_prompts
 from ollama_warmer.daemon.live import connect_live
 from ollama_warmer.house.credentials import Token
 from tests.e2e.daemon_scene import OWN_WORDS, Scene, open_scene
-from tests.warmer.live_house import until
+from tests.warmer.support.live_house import until
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(180)]
 

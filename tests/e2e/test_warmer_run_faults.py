@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.daemon_scene import MODEL, OWN_WORDS, Scene, open_scene
 from tests.rig.ollama import Fault, FaultKind
-from tests.warmer.live_house import until
+from tests.warmer.support.live_house import until
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(180)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from ollama_warmer.cli import main
 from ollama_warmer.house import client as home_assistant
-from tests.warmer.house import AGENT, KITCHEN, TOKEN, House, open_house
+from tests.warmer.support.house import AGENT, KITCHEN, TOKEN, House, open_house
 
 Run = Callable[..., Awaitable[Result]]
 

@@ -8,7 +8,7 @@ from ollama_warmer.errors import CannotConnect, CommandFailed, NoAnswer
 from ollama_warmer.house.client import HomeAssistant, connect
 from ollama_warmer.house.connecting import open_session
 from ollama_warmer.house.credentials import Token
-from tests.warmer.house import TOKEN, Cut, House
+from tests.warmer.support.house import TOKEN, Cut, House
 
 pytestmark = pytest.mark.usefixtures("house")
 

@@ -12,8 +12,8 @@ import pytest
 
 from ollama_warmer.commands import clock as command, shared
 from ollama_warmer.lab.clock.prompt import Placement
-from tests.warmer.clock_server import MODEL, PROMPT, Body, Server, clocked, serving
 from tests.warmer.conftest import parsed
+from tests.warmer.support.clock_server import MODEL, PROMPT, Body, Server, clocked, serving
 
 CALLS = 4 + 5 + 5 + 2 * 5
 

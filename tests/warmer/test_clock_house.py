@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from ollama_warmer.round.verdicts import Verdict
-from tests.warmer.clock_server import MODEL, Body, Server, clocked, serving
 from tests.warmer.conftest import TARGETS, parsed
-from tests.warmer.house import AGENT, COLD, TOKEN, House, reply
+from tests.warmer.support.clock_server import MODEL, Body, Server, clocked, serving
+from tests.warmer.support.house import AGENT, COLD, TOKEN, House, reply
 
 
 @pytest.fixture

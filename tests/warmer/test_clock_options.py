@@ -11,7 +11,7 @@ import pytest
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.lab.clock.options import Production, production, span
 from ollama_warmer.ollama.client import Ollama
-from tests.warmer.clock_server import FOREVER, MODEL, Server, loaded, serving, soon
+from tests.warmer.support.clock_server import FOREVER, MODEL, Server, loaded, serving, soon
 
 
 @pytest.fixture

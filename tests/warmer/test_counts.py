@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 import pytest
 
 from ollama_warmer.counts.counts import Counts, from_reply
-from tests.warmer.house import WARM, counts, reply
+from tests.warmer.support.house import WARM, counts, reply
 
 
 def read(block: object) -> Counts:

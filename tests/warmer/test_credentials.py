@@ -11,7 +11,7 @@ from ollama_warmer.cli import main
 from ollama_warmer.errors import ExitCode, TokenError
 from ollama_warmer.house.credentials import Token, load_token
 from tests.warmer.conftest import Run
-from tests.warmer.house import AGENT, TOKEN, House
+from tests.warmer.support.house import AGENT, TOKEN, House
 
 
 def token_file(folder: Path, content: str = f"{TOKEN}\n", mode: int = 0o600) -> Path:

@@ -7,9 +7,9 @@ import resource
 
 import pytest
 
-from tests.warmer.daemon_process import running
-from tests.warmer.house import Cut, Say, error_reply, open_house, reply
-from tests.warmer.live_house import LiveHouse, until, write_config
+from tests.warmer.support.daemon_process import running
+from tests.warmer.support.house import Cut, Say, error_reply, open_house, reply
+from tests.warmer.support.live_house import LiveHouse, until, write_config
 
 
 @pytest.fixture(name="live")

@@ -19,8 +19,8 @@ from ollama_warmer.daemon.ending import cancel
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.history.state import StateFile
 from ollama_warmer.round import rounds as rounds_module
-from tests.warmer.house import AGENT, TOKEN, Cut, open_house, reply
-from tests.warmer.live_house import SATELLITE, LiveHouse, rounds, until, write_config
+from tests.warmer.support.house import AGENT, TOKEN, Cut, open_house, reply
+from tests.warmer.support.live_house import SATELLITE, LiveHouse, rounds, until, write_config
 
 
 class WallClock(datetime):

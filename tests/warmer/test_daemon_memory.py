@@ -5,9 +5,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.warmer.daemon_process import running
-from tests.warmer.house import open_house
-from tests.warmer.live_house import APP, LiveHouse, until, write_config
+from tests.warmer.support.daemon_process import running
+from tests.warmer.support.house import open_house
+from tests.warmer.support.live_house import APP, LiveHouse, until, write_config
 from tests.warmer.test_daemon_metrics import free_port
 
 MOST_MB = 60.0

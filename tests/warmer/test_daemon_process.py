@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from tests.warmer.daemon_process import Systemd, running
-from tests.warmer.house import TOKEN, open_house, reply
-from tests.warmer.live_house import LiveHouse, until, write_config
+from tests.warmer.support.daemon_process import Systemd, running
+from tests.warmer.support.house import TOKEN, open_house, reply
+from tests.warmer.support.live_house import LiveHouse, until, write_config
 
 STUBBORN = "trap '' TERM; echo $$ > {pid}; while :; do sleep 0.1; done"
 

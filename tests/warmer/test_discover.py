@@ -18,7 +18,7 @@ from ollama_warmer.config.config import Target, load_config
 from ollama_warmer.house.discover import Assistant, Findings, Satellite
 from ollama_warmer.house.discover_file import describe
 from tests.warmer.conftest import Run
-from tests.warmer.house import AGENT, KITCHEN, TOKEN, CommandError, House, Message
+from tests.warmer.support.house import AGENT, KITCHEN, TOKEN, CommandError, House, Message
 
 BUILT_IN = "conversation.home_assistant"
 PIPELINES = "assist_pipeline/pipeline/list"

@@ -15,8 +15,8 @@ from ollama_warmer.doctor.findings import many, span
 from ollama_warmer.doctor.setup import longest_gap
 from ollama_warmer.history.state import StateFile
 from ollama_warmer.round.rounds import Round
-from tests.warmer.doctor_server import MODEL, NUM_CTX, Server, open_server
-from tests.warmer.house import AGENT, COLD, TOKEN, House, reply
+from tests.warmer.support.doctor_server import MODEL, NUM_CTX, Server, open_server
+from tests.warmer.support.house import AGENT, COLD, TOKEN, House, reply
 from tests.warmer.test_doctor_house import tell
 from tests.warmer.test_doctor_measurement import asked
 

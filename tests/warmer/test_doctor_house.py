@@ -10,7 +10,7 @@ from ollama_warmer.config.config import Config, HomeAssistantConfig, Target
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.findings import Finding, Level
 from ollama_warmer.doctor.setup import Setup
-from tests.warmer.house import AGENT, KITCHEN, TOKEN, House
+from tests.warmer.support.house import AGENT, KITCHEN, TOKEN, House
 from tests.warmer.test_discover import BUILT_IN, ENTITIES, Lived, entity, refuse
 
 Look = Callable[..., Awaitable[dict[str, Finding]]]

@@ -21,7 +21,7 @@ from ollama_warmer.doctor.loads import Loads, others_options, overflows, path_by
 from ollama_warmer.doctor.log_tail import Tail, read_tail
 from ollama_warmer.doctor.server import Server
 from ollama_warmer.ollama.facts import PromptPath, Version
-from tests.warmer.doctor_server import MODEL, Json, shown
+from tests.warmer.support.doctor_server import MODEL, Json, shown
 
 FIXTURE = Path(__file__).with_name("fixtures") / "loads_ollama.log"
 NOW = datetime(2026, 8, 28, 15, 0, tzinfo=UTC)

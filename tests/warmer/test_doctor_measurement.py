@@ -26,7 +26,7 @@ from ollama_warmer.ollama.facts import Memory, PromptPath
 from ollama_warmer.round.asking import Step
 from ollama_warmer.round.rounds import Round, TargetResult
 from ollama_warmer.round.verdicts import Verdict
-from tests.warmer.house import AGENT, TOKEN, House
+from tests.warmer.support.house import AGENT, TOKEN, House
 
 RECURRENT = Known(memory=Memory.RECURRENT, path=PromptPath.RENDERED, batch=1024, window=16_384)
 ATTENTION = Known(memory=Memory.ATTENTION, path=PromptPath.NATIVE, window=16_384)

@@ -9,7 +9,7 @@ from ollama_warmer.doctor.checks.keep import seconds_of
 from ollama_warmer.doctor.examine import examine
 from ollama_warmer.doctor.findings import Finding, Level
 from ollama_warmer.doctor.setup import Setup
-from tests.warmer.doctor_server import (
+from tests.warmer.support.doctor_server import (
     MODEL,
     NUM_CTX,
     Json,

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import AGENT, KITCHEN, CommandError, House, Message
+from tests.warmer.support.house import AGENT, KITCHEN, CommandError, House, Message
 
 
 def asked(house: House) -> set[str]:

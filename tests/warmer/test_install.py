@@ -17,7 +17,7 @@ import termios
 import pytest
 
 from ollama_warmer.config.config import load_config
-from tests.warmer.house import TOKEN as HOUSE_TOKEN, House
+from tests.warmer.support.house import TOKEN as HOUSE_TOKEN, House
 from tests.warmer.test_credentials import WRAPPED
 from tests.warmer.test_discover import Lived
 

@@ -5,7 +5,7 @@ import pytest
 from ollama_warmer.counts.counts import Counts, Facts
 from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.round.likely import likely
-from tests.warmer.test_logs_lines import fixture, parts, window
+from tests.warmer.test_lines import fixture, parts, window
 
 ALLOWED = 112
 CLOCK = (

@@ -1,6 +1,6 @@
 """The page of the clock demonstration: four places, what each costs, and what was put back."""
 
-from tests.warmer.pages import Json, Page, page, sample
+from tests.warmer.support.pages import Json, Page, page, sample
 
 
 def read(run: Json) -> str:

@@ -15,7 +15,7 @@ from ollama_warmer.pages.bars import Bar, bars, steps
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.labels import fitting, letters
 from ollama_warmer.pages.paint import Paint
-from tests.warmer.pages import NAMES, Page, page, sample
+from tests.warmer.support.pages import NAMES, Page, page, sample
 
 FIGURE = Figure(name="one", title="A title", description="A description.")
 CSS = resources.files("ollama_warmer.pages").joinpath("page.css").read_text()
@@ -28,7 +28,7 @@ def test_a_page_is_the_same_each_time(name: str, tmp_path: Path) -> None:
     made = page(name)
     assert page(name, sample(name)) == made
     (tmp_path / "matplotlibrc").write_text(SETTINGS)
-    program = f"from tests.warmer.pages import page; print(page({name!r}), end='')"
+    program = f"from tests.warmer.support.pages import page; print(page({name!r}), end='')"
     again = subprocess.run(
         [sys.executable, "-c", program],
         check=True,

@@ -4,7 +4,7 @@ from hypothesis import given, strategies as st
 import pytest
 
 from ollama_warmer.pages.markup import Markup, element, join, text, words
-from tests.warmer.pages import HOSTILE, NAMES, Page, hostile, page, sample
+from tests.warmer.support.pages import HOSTILE, NAMES, Page, hostile, page, sample
 
 _ELEMENTS = {
     *("html", "head", "meta", "link", "title", "style", "body", "header", "main", "footer"),

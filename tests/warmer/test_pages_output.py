@@ -13,13 +13,12 @@ import pytest
 from ollama_warmer.errors import WarmerError
 from ollama_warmer.pages import (
     check,
-    write_bench_page,
     write_clock_page,
     write_probe_page,
     write_status_page,
 )
 from ollama_warmer.pages.output import REQUIREMENT, write
-from tests.warmer.pages import NOW, sample
+from tests.warmer.support.pages import NOW, sample
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,9 +36,8 @@ def test_each_page_is_written(tmp_path: Path) -> None:
     write_probe_page(tmp_path / "probe.html", sample("probe"))
     write_clock_page(tmp_path / "clock.html", sample("clock"))
     write_status_page(tmp_path / "status.html", sample("status"), now=NOW)
-    write_bench_page(tmp_path / "bench.html", sample("bench"))
     pages = sorted(tmp_path.iterdir())
-    assert [one.name for one in pages] == ["bench.html", "clock.html", "probe.html", "status.html"]
+    assert [one.name for one in pages] == ["clock.html", "probe.html", "status.html"]
     assert all(one.read_text().startswith("<!DOCTYPE html>") for one in pages)
 
 

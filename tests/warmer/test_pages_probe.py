@@ -9,8 +9,8 @@ from ollama_warmer.lab.probe.group import Group
 from ollama_warmer.lab.probe.plan import Kind
 from ollama_warmer.pages.probe_groups import group
 from ollama_warmer.pages.probe_run import FIRST, LATER, Run
-from tests.warmer.pages import Json, Page, page, sample
-from tests.warmer.probe_runs import ANYWHERE, BATCH, record
+from tests.warmer.support.pages import Json, Page, page, sample
+from tests.warmer.support.probe_runs import ANYWHERE, BATCH, record
 
 
 def read(run: Json) -> str:

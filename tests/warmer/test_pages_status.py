@@ -9,7 +9,7 @@ from ollama_warmer.history.status import status_of
 from ollama_warmer.history.status_report import as_object
 from ollama_warmer.pages import write_status_page
 from ollama_warmer.pages.status import status_page
-from tests.warmer.pages import NOW, Json, Page, sample
+from tests.warmer.support.pages import NOW, Json, Page, sample
 
 
 def read(state: Json, now: datetime = NOW) -> str:

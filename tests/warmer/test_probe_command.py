@@ -11,8 +11,8 @@ import pytest
 from ollama_warmer.cli import main
 from ollama_warmer.commands import shared
 from ollama_warmer.lab.probe.files import log_path, write_result
-from tests.warmer.probe_runs import record
-from tests.warmer.probe_server import MODEL, Server, serve
+from tests.warmer.support.probe_runs import record
+from tests.warmer.support.probe_server import MODEL, Server, serve
 
 type Probe = Callable[..., Awaitable[Result]]
 

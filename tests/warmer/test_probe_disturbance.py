@@ -11,8 +11,17 @@ from ollama_warmer.errors import WarmerError
 from ollama_warmer.lab.probe.conclusions import conclude
 from ollama_warmer.lab.probe.disturbance import found_in
 from ollama_warmer.lab.probe.plan import Kind, Phase
-from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, record, run, session_for, summary
-from tests.warmer.probe_server import Server, serve
+from tests.warmer.support.probe_runs import (
+    ANYWHERE,
+    BATCH,
+    ONCE,
+    PROMPT,
+    record,
+    run,
+    session_for,
+    summary,
+)
+from tests.warmer.support.probe_server import Server, serve
 
 Change = dict[str, dict[str, int | None]]
 

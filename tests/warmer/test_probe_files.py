@@ -11,8 +11,8 @@ from ollama_warmer.lab.probe.files import log_path, result_path, write_result
 from ollama_warmer.lab.probe.machine import machine, place, settings
 from ollama_warmer.lab.probe.plan import Phase
 from ollama_warmer.lab.probe.survey import memory_of, runner_of
-from tests.warmer.probe_runs import record, session_for
-from tests.warmer.probe_server import Server, serve
+from tests.warmer.support.probe_runs import record, session_for
+from tests.warmer.support.probe_server import Server, serve
 
 
 def test_published_shape() -> None:

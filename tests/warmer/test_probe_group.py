@@ -6,7 +6,7 @@ import pytest
 
 from ollama_warmer.lab.probe.group import Costs, Group, costs_of, group_of
 from ollama_warmer.lab.probe.plan import Kind, Phase
-from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, summary
+from tests.warmer.support.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, summary
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from ollama_warmer.lab.probe.plan import Phase
 from ollama_warmer.lab.probe.prompts import SystemSource, from_file
 from ollama_warmer.lab.probe.session import Session, resumed_session
 from ollama_warmer.lab.probe.survey import Survey
-from tests.warmer.probe_runs import Watcher, record, run, session_for
-from tests.warmer.probe_server import MODEL, Anywhere, OnceEach, Server, serve
+from tests.warmer.support.probe_runs import Watcher, record, run, session_for
+from tests.warmer.support.probe_server import MODEL, Anywhere, OnceEach, Server, serve
 
 SURVEY = Survey(version="0.35.1", model=MODEL, digest="d1", memory=None, runner=None, loaded={})
 

@@ -13,8 +13,8 @@ from ollama_warmer.lab.probe.plan import PLAN, Phase
 from ollama_warmer.lab.probe.prompts import SystemSource, digest, glossary
 from ollama_warmer.lab.probe.record import Taken
 from ollama_warmer.lab.probe.runner import Settings
-from tests.warmer.probe_runs import Watcher, run, session_for
-from tests.warmer.probe_server import MODEL, Anywhere, OnceEach, Rule, Server, serve
+from tests.warmer.support.probe_runs import Watcher, run, session_for
+from tests.warmer.support.probe_server import MODEL, Anywhere, OnceEach, Rule, Server, serve
 
 
 @pytest.fixture(name="server")

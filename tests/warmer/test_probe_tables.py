@@ -8,7 +8,7 @@ from ollama_warmer.lab.probe.conclusions import conclude
 from ollama_warmer.lab.probe.plan import SWEEP_CALLS, Kind
 from ollama_warmer.lab.probe.record import Record, Taken
 from ollama_warmer.lab.probe.report import print_run
-from tests.warmer.probe_runs import BATCH, ONCE, PROMPT, record
+from tests.warmer.support.probe_runs import BATCH, ONCE, PROMPT, record
 
 
 def rows(name: str, of: Record) -> list[dict[str, Any]]:

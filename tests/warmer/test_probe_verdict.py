@@ -7,7 +7,7 @@ import pytest
 from ollama_warmer.lab.probe.conclusions import conclude
 from ollama_warmer.lab.probe.plan import Kind, Phase
 from ollama_warmer.lab.probe.record import Record
-from tests.warmer.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, record
+from tests.warmer.support.probe_runs import ANYWHERE, BATCH, ONCE, PROMPT, record
 
 NOTHING = dict.fromkeys(Kind, PROMPT)
 # Shorter than a batch: an exact repeat is kept all the same.

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from tests.warmer.house import AGENT, TOKEN, House, Message, reply
-from tests.warmer.log_writer import APP, add, file_counts
-from tests.warmer.test_logs_lines import request
+from tests.warmer.support.house import AGENT, TOKEN, House, Message, reply
+from tests.warmer.support.log_writer import APP, add, file_counts
+from tests.warmer.test_lines import request
 
 PROGRESS = (
     "slot print_timing: id  0 | task 7 | prompt processing, n_tokens = 99, progress = 0.40, t"

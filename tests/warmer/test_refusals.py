@@ -16,7 +16,7 @@ from ollama_warmer.doctor.findings import HOME_ASSISTANT
 from ollama_warmer.house import connecting, refusals
 from ollama_warmer.house.client import HomeAssistant
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import TOKEN, CommandError, Cut, Goodbye, House, Message, reply
+from tests.warmer.support.house import TOKEN, CommandError, Cut, Goodbye, House, Message, reply
 from tests.warmer.test_discover import Discover, discover  # noqa: F401 - a fixture
 
 UPGRADE = 'No WebSocket UPGRADE hdr: None\n Can "Upgrade" only to "WebSocket".'

@@ -28,8 +28,8 @@ from ollama_warmer.round.rounds import Round, Step, TargetResult
 from ollama_warmer.round.verdicts import CONFIRMATION, SECOND_CONFIRMATION, WARM_UP, Verdict
 from ollama_warmer.screen import spinner
 from ollama_warmer.words import printable
-from tests.warmer.house import AGENT, TOKEN, House
-from tests.warmer.probe_runs import BATCH, record
+from tests.warmer.support.house import AGENT, TOKEN, House
+from tests.warmer.support.probe_runs import BATCH, record
 from tests.warmer.test_discover import Lived
 from tests.warmer.test_progress import on_a_terminal
 

@@ -4,7 +4,7 @@ import pytest
 
 from ollama_warmer.round.rounds import CONVERSATION
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import (
+from tests.warmer.support.house import (
     AGENT,
     COLD,
     KITCHEN,

@@ -9,7 +9,7 @@ import pytest
 from ollama_warmer.cli import main
 from ollama_warmer.history.state import StateFile
 from tests.warmer.conftest import Run
-from tests.warmer.house import KITCHEN, TOKEN, CommandError, House, reply
+from tests.warmer.support.house import KITCHEN, TOKEN, CommandError, House, reply
 
 
 def last(path: Path) -> dict[str, object]:

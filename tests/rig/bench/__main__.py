@@ -13,11 +13,12 @@ import time
 from rich.console import Console
 
 from ollama_warmer.errors import WarmerError
-from ollama_warmer.pages import check, write_bench_page
+from ollama_warmer.pages import check
 from tests.rig.models import Memory
 
 from .cells import CORE, OURS, Kind, Measured
 from .overhead import overhead
+from .page import write_bench_page
 from .report import as_object, problems, table, write_docs, write_json, write_records
 from .scenarios import NAMES, played
 from .stage import stage

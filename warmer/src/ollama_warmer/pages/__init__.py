@@ -1,6 +1,5 @@
-"""Pages to look at: one self-contained HTML file for a probe, a clock, the status or a bench."""
+"""Pages to look at: one self-contained HTML file for a probe, a clock or the status."""
 
-from ollama_warmer.pages.bench import write_bench_page
 from ollama_warmer.pages.clock import write_clock_page
 from ollama_warmer.pages.output import check
 from ollama_warmer.pages.probe import write_probe_page
@@ -8,7 +7,6 @@ from ollama_warmer.pages.status import write_status_page
 
 __all__ = [
     "check",
-    "write_bench_page",
     "write_clock_page",
     "write_probe_page",
     "write_status_page",

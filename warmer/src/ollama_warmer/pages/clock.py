@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.bars import Bar, bars
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.markup import Child, Markup, element
@@ -46,7 +46,7 @@ def clock_page(run: Mapping[str, Any]) -> str:
     samples = [one for place in placements for one in values.objects(place.get("samples"))]
     largest = max((values.count(one.get("prompt")) or 0 for one in samples), default=0)
     drawn = [_placement(number, place, largest) for number, place in enumerate(placements, start=1)]
-    return layout.page(
+    return document.page(
         "What a clock in the prompt costs",
         "Clock demonstration",
         (
@@ -56,11 +56,11 @@ def clock_page(run: Mapping[str, Any]) -> str:
             ("Machine", values.told(run.get("machine"))),
         ),
         _verdict(placements),
-        layout.section(
+        document.section(
             "Place by place",
             "The same question three times, and the time has moved on in between.",
-            layout.legend(*_LEGEND),
-            layout.stacks(*drawn),
+            document.legend(*_LEGEND),
+            document.stacks(*drawn),
         )
         if drawn
         else None,
@@ -76,7 +76,7 @@ def _title(place: Mapping[str, Any]) -> str:
 
 def _verdict(placements: list[Mapping[str, Any]]) -> Markup:
     if not placements:
-        return layout.verdict("Nothing to see", "No place was measured.")
+        return document.verdict("Nothing to see", "No place was measured.")
     facts = [
         [
             element("b", f"{_title(place)}: "),
@@ -84,11 +84,11 @@ def _verdict(placements: list[Mapping[str, Any]]) -> Markup:
         ]
         for place in placements
     ]
-    return layout.verdict(
+    return document.verdict(
         "What was found",
         "Whatever stands behind a moving time is read again. So where it stands decides what every "
         "question costs.",
-        layout.items(facts),
+        document.items(facts),
     )
 
 
@@ -97,7 +97,7 @@ def _placement(number: int, place: Mapping[str, Any], largest: int) -> Markup:
     about = f"Read again each time: {values.told(place.get('pattern'))}."
     rows = [_bar(name, call) for name, call in _calls(samples)]
     if not rows:
-        return layout.plain(_title(place), values.told(place.get("words"), "Not measured."))
+        return document.plain(_title(place), values.told(place.get("words"), "Not measured."))
     described = "; ".join(f"{row.label}: {row.words}" for row in rows)
     figure = Figure(
         name=f"place-{number}",
@@ -105,7 +105,7 @@ def _placement(number: int, place: Mapping[str, Any], largest: int) -> Markup:
         description=f"Re-read tokens of prompt tokens, and the time to read them. {described}.",
     )
     drawn = bars(figure, rows, largest, _HEADING)
-    return layout.figure(figure.title, about, drawn, _table(place))
+    return document.figure(figure.title, about, drawn, _table(place))
 
 
 def _calls(samples: list[Mapping[str, Any]], name: str = "question") -> list[_Call]:
@@ -130,7 +130,7 @@ def _bar(label: str, call: Mapping[str, Any]) -> Bar:
     )
 
 
-def _table(place: Mapping[str, Any]) -> layout.Table:
+def _table(place: Mapping[str, Any]) -> document.Table:
     numbers = ("prompt", "cached", "re-read", "prefill", "total")
     calls = [
         *_calls(values.objects(place.get("switch")), "switch"),
@@ -144,17 +144,17 @@ def _table(place: Mapping[str, Any]) -> layout.Table:
         ]
         for label, one in calls
     ]
-    columns = layout.columns("call", *numbers, numbers=numbers)
+    columns = document.columns("call", *numbers, numbers=numbers)
     caption = f"{_title(place)}; a switch pays for the change of place and does not count"
-    return layout.Table(caption=caption, columns=columns, rows=rows)
+    return document.Table(caption=caption, columns=columns, rows=rows)
 
 
 def _restored(restored: object) -> Markup:
     found = values.mapping(restored)
     if not found:
-        return layout.notice(
+        return document.notice(
             "The prompt of your house was not put back",
-            layout.paragraphs(
+            document.paragraphs(
                 ["The demonstration has read its own prompt over it. ", *_ADVICE],
             ),
             alarm=True,
@@ -163,28 +163,28 @@ def _restored(restored: object) -> Markup:
     counts = [values.count(found.get(key)) for key in ("re_read", "prompt")]
     read, prompt = map(values.tokens, counts)
     whose = values.told(found.get("target"), "your house")
-    return layout.section(
+    return document.section(
         "Afterwards",
         None,
-        layout.verdict(
+        document.verdict(
             f"The prompt of {whose} was put back",
-            [layout.badge(verdict), f": another question re-read {read} of {prompt} tokens."],
-            layout.paragraphs(
+            [document.badge(verdict), f": another question re-read {read} of {prompt} tokens."],
+            document.paragraphs(
                 values.told(found.get("reason"), ""),
                 None if verdict == Verdict.WARM else ["It is not as it was. ", *_ADVICE],
             ),
-            style=layout.tone(verdict),
+            style=document.tone(verdict),
         ),
     )
 
 
 def _options(options: Mapping[str, Any]) -> Markup:
-    table = layout.Table(
+    table = document.Table(
         caption="What every request was sent with",
-        columns=layout.columns("option", "value", long=("value",)),
+        columns=document.columns("option", "value", long=("value",)),
         rows=[[name, values.told(value, "unset")] for name, value in options.items()],
     )
-    return layout.section(
+    return document.section(
         "How it was measured",
         "With the options of the house, because others would load the model anew.",
         element("div", table.markup, class_="card"),

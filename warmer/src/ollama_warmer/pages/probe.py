@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.markup import Child, Markup, element, join
 from ollama_warmer.pages.output import write
 from ollama_warmer.pages.probe_figures import call_by_call, calls_table, glance
@@ -29,7 +29,7 @@ def probe_page(run: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     found = Run(run)
     disturbed = values.sentences(run.get("disturbed"))
-    return layout.page(
+    return document.page(
         values.told(run.get("model"), "A model without a name"),
         "Prefill cache probe",
         (
@@ -46,10 +46,10 @@ def probe_page(run: Mapping[str, Any]) -> str:
 
 def _disturbed(found: Run, reasons: Iterable[str]) -> Markup:
     """Return what is left of a run in which something else had a hand."""
-    warning = layout.notice(
+    warning = document.notice(
         "This run was disturbed: nothing of it counts",
-        layout.items(reasons),
-        layout.paragraphs(
+        document.items(reasons),
+        document.paragraphs(
             "There is no verdict and no figure, because they would show something else than the "
             "build's own doing. Measure again while nobody else uses the model server."
         ),
@@ -58,7 +58,7 @@ def _disturbed(found: Run, reasons: Iterable[str]) -> Markup:
     recorded = element(
         "div", calls_table("Recorded, and not to be counted", found.calls).markup, class_="card"
     )
-    return join([warning, layout.section("What was recorded", None, recorded)])
+    return join([warning, document.section("What was recorded", None, recorded)])
 
 
 def _measured(run: Mapping[str, Any], found: Run) -> Markup:
@@ -67,19 +67,19 @@ def _measured(run: Mapping[str, Any], found: Run) -> Markup:
     tables = values.mapping(run.get("tables"))
     return join(
         [
-            layout.verdict(
+            document.verdict(
                 known.title,
                 lead,
-                layout.items(more) if more else None,
-                style=layout.tone(known.verdict),
+                document.items(more) if more else None,
+                style=document.tone(known.verdict),
             ),
-            layout.tiles(_tiles(found)),
-            layout.section(
+            document.tiles(_tiles(found)),
+            document.section(
                 f"The group: {known.title.lower()}",
                 "Builds fall into groups by how they go back to an earlier place in a prompt.",
-                layout.pair(
-                    [element("h3", "How it works"), layout.paragraphs(known.about)],
-                    [element("h3", "Where it was seen"), layout.paragraphs(known.seen)],
+                document.pair(
+                    [element("h3", "How it works"), document.paragraphs(known.about)],
+                    [element("h3", "Where it was seen"), document.paragraphs(known.seen)],
                 ),
             ),
             *([glance(found), call_by_call(found, length_sweep(tables))] if found.calls else []),
@@ -120,14 +120,14 @@ def _conditions(run: Mapping[str, Any]) -> Markup:
     ]
     environment = values.mapping(summary.get("environment"))
     rows += [[name, values.told(value, "unset")] for name, value in environment.items()]
-    table = layout.Table(
+    table = document.Table(
         caption="Options and environment of the run",
-        columns=layout.columns("what", "value", long=("value",)),
+        columns=document.columns("what", "value", long=("value",)),
         rows=rows,
     )
     notes = values.sentences(run.get("notes"))
-    return layout.section(
+    return document.section(
         "How it was measured",
         "The environment is that of the machine on which the probe ran.",
-        element("div", table.markup, layout.items(notes) if notes else None, class_="card"),
+        element("div", table.markup, document.items(notes) if notes else None, class_="card"),
     )

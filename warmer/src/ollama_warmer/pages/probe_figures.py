@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.bars import bars
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.markup import Child, Markup, element, join
@@ -39,19 +39,19 @@ def glance(run: Run) -> Markup:
         title="Every call, phase by phase",
         description=f"Tokens re-read in each phase. {described}.",
     )
-    table = layout.Table(
+    table = document.Table(
         caption="Tokens re-read in each phase",
-        columns=layout.columns("phase", "calls", "re-read", numbers=("calls", "re-read")),
+        columns=document.columns("phase", "calls", "re-read", numbers=("calls", "re-read")),
         rows=[[phase.title, len(calls), _span(calls)] for phase, calls in run.phases],
     )
     about = "On the right: tokens re-read, from the least to the most."
-    return layout.section(
+    return document.section(
         "At a glance",
         "A cell is a call. It is striped from below as far as its prompt had to be read again.",
-        layout.legend(*_LEGEND),
+        document.legend(*_LEGEND),
         element(
             "div",
-            layout.figure(figure.title, about, strips(figure, rows), table),
+            document.figure(figure.title, about, strips(figure, rows), table),
             element(
                 "div",
                 element("div", _costs(run), class_="card"),
@@ -76,9 +76,9 @@ def _costs(run: Run) -> Markup:
         ("back to an earlier question", run.of_phase("second-branch")),
     )
     numbers = ("calls", "tokens re-read", "time to read them")
-    table = layout.Table(
+    table = document.Table(
         caption="The least and the most of all calls of a pattern",
-        columns=layout.columns("pattern", *numbers, numbers=numbers),
+        columns=document.columns("pattern", *numbers, numbers=numbers),
         rows=[
             [name, len(calls), _span(calls), values.times(call.prefill_s for call in calls)]
             for name, calls in patterns
@@ -90,7 +90,7 @@ def _costs(run: Run) -> Markup:
         [
             element("h3", "What each pattern costs"),
             table.markup,
-            layout.paragraphs(
+            document.paragraphs(
                 f"Not measured in this run: {', '.join(missing)}." if missing else None
             ),
         ]
@@ -101,7 +101,7 @@ def _reading() -> Markup:
     return join(
         [
             element("h3", "How to read it"),
-            layout.paragraphs(
+            document.paragraphs(
                 "A person waits for the striped part: the tokens that the server had to read again "
                 "before it could answer. A cell that is plain but for a line at the bottom was "
                 "warm.",
@@ -123,11 +123,11 @@ def call_by_call(run: Run, *more: Markup | None) -> Markup:
         _phase(number, phase, calls, run.largest)
         for number, (phase, calls) in enumerate(run.phases, start=1)
     ]
-    return layout.section(
+    return document.section(
         "Call by call",
         "Tokens of each prompt, to the same scale in all phases.",
-        layout.legend(*_LEGEND),
-        layout.stacks(*drawn, *more),
+        document.legend(*_LEGEND),
+        document.stacks(*drawn, *more),
     )
 
 
@@ -139,17 +139,17 @@ def _phase(number: int, phase: Phase, calls: list[Call], largest: int) -> Markup
         description=f"Re-read tokens of prompt tokens, and the time to read them. {described}.",
     )
     drawn = bars(figure, [call.bar for call in calls], largest, "re-read / prompt · prefill")
-    return layout.figure(
+    return document.figure(
         phase.title, phase.about, drawn, calls_table(f"{phase.title} ({phase.id})", calls)
     )
 
 
-def calls_table(caption: str, calls: Iterable[Call]) -> layout.Table:
+def calls_table(caption: str, calls: Iterable[Call]) -> document.Table:
     """Return the calls as they were recorded."""
     numbers = ("prompt", "cached", "re-read", "prefill", "total")
-    return layout.Table(
+    return document.Table(
         caption=caption,
-        columns=layout.columns("call", *numbers, "reply", numbers=numbers),
+        columns=document.columns("call", *numbers, "reply", numbers=numbers),
         rows=[_row(call) for call in calls],
     )
 

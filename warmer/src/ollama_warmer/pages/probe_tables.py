@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.bars import Bar, bars
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.markup import Markup, element
@@ -41,14 +41,14 @@ def seven_tables(tables: Json) -> Markup | None:
     if not shown:
         return None
     cards = (element("div", table.markup, class_="card") for table in shown)
-    return layout.section(
+    return document.section(
         "The seven tables",
         "The same run as the published measurements show theirs.",
         element("div", cards, class_="stack"),
     )
 
 
-def _table(name: str, table: Json) -> layout.Table | None:
+def _table(name: str, table: Json) -> document.Table | None:
     rows = values.objects(table.get("rows"))
     # In the order in which they first appear.
     keys = list(dict.fromkeys(key for row in rows for key in row))
@@ -56,9 +56,9 @@ def _table(name: str, table: Json) -> layout.Table | None:
         return None
     title = values.told(table.get("title"), "")
     headings = {key: _HEADINGS.get(key, key) for key in keys}
-    return layout.Table(
+    return document.Table(
         caption=f"{name}: {title}" if title else name,
-        columns=layout.columns(
+        columns=document.columns(
             *headings.values(),
             numbers=[
                 heading
@@ -122,6 +122,6 @@ def length_sweep(tables: Json) -> Markup | None:
         "A new conversation behind system prompts of several lengths, to a scale of its own: does "
         "the striped part grow?"
     )
-    return layout.figure(
+    return document.figure(
         figure.title, about, bars(figure, drawn, largest, "re-read / prompt · prefill"), numbers
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ollama_warmer.history.status import status_of
 from ollama_warmer.history.status_report import as_object
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
 from ollama_warmer.pages.status_targets import Target, figures, targets_of
@@ -49,13 +49,15 @@ def status_page(state: Mapping[str, Any], now: datetime) -> str:
         figures(targets, now) if targets else None,
         _rounds(rounds, now) if rounds else None,
     ]
-    return layout.page("How the prompts stood", "Status", facts, *(body if asked else [_nothing()]))
+    return document.page(
+        "How the prompts stood", "Status", facts, *(body if asked else [_nothing()])
+    )
 
 
 def _nothing() -> Markup:
-    return layout.notice(
+    return document.notice(
         "No round has been made yet",
-        layout.paragraphs(
+        document.paragraphs(
             [
                 "Run ",
                 element("code", "ollama-warmer warm"),
@@ -72,9 +74,9 @@ def _old(targets: Sequence[Target], now: datetime) -> Markup | None:
     asked = [target.at for target in old if target.at is not None]
     which = "All of this is" if len(old) == len(targets) else f"{len(old)} of these results are"
     since = f" The oldest is from {values.when(min(asked), now)}." if asked else ""
-    return layout.notice(
+    return document.notice(
         f"{which} old",
-        layout.paragraphs(
+        document.paragraphs(
             f"It says how the prompts stood then, not how they stand now.{since} Look whether the "
             "timer or the service still runs."
         ),
@@ -83,23 +85,23 @@ def _old(targets: Sequence[Target], now: datetime) -> Markup | None:
 
 
 def _verdict(targets: Sequence[Target]) -> Markup:
-    worst = max((target.verdict for target in targets), key=layout.severity)
+    worst = max((target.verdict for target in targets), key=document.severity)
     warm = sum(target.verdict == Verdict.WARM for target in targets)
-    others = None if worst == Verdict.WARM else ["The worst of the others: ", layout.badge(worst)]
-    return layout.verdict(
+    others = None if worst == Verdict.WARM else ["The worst of the others: ", document.badge(worst)]
+    return document.verdict(
         "When they were last asked",
         f"{warm} of {len(targets)} prompts were warm.",
-        layout.paragraphs(others),
-        style=layout.tone(worst),
+        document.paragraphs(others),
+        style=document.tone(worst),
     )
 
 
 def _gone(names: Sequence[object]) -> Markup | None:
     if not names:
         return None
-    return layout.notice(
+    return document.notice(
         "Not shown",
-        layout.paragraphs(f"The configuration has them no more: {values.told(names)}."),
+        document.paragraphs(f"The configuration has them no more: {values.told(names)}."),
     )
 
 
@@ -115,11 +117,11 @@ def _rounds(rounds: Sequence[Mapping[str, Any]], now: datetime) -> Markup:
                 values.told(one.get("occasion")),
                 f"{warm} of {len(targets)}",
                 values.time(values.seconds(one.get("seconds"))),
-                layout.badge(values.told(one.get("verdict"))),
+                document.badge(values.told(one.get("verdict"))),
             ]
         )
     numbers = ("warm", "took")
-    columns = layout.columns("when", "occasion", *numbers, "worst verdict", numbers=numbers)
+    columns = document.columns("when", "occasion", *numbers, "worst verdict", numbers=numbers)
     listed = f"the newest {len(rows)}, " if len(rows) < len(rounds) else ""
-    table = layout.Table(caption=f"All rounds, {listed}newest first", columns=columns, rows=rows)
-    return layout.section("Rounds", None, element("div", table.markup, class_="card"))
+    table = document.Table(caption=f"All rounds, {listed}newest first", columns=columns, rows=rows)
+    return document.section("Rounds", None, element("div", table.markup, class_="card"))

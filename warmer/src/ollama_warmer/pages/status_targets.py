@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.history import SHOWN, Point, history
 from ollama_warmer.pages.markup import Child, Markup, element
@@ -106,17 +106,17 @@ def figures(targets: Sequence[Target], now: datetime) -> Markup:
     most = max((count for one in points for count in (one.found, one.left) if count), default=1)
     powers = max(2, len(str(most - 1)))
     cards = [_card(number, one, now, powers) for number, one in enumerate(targets, start=1)]
-    return layout.section(
+    return document.section(
         "Target by target",
         "Tokens re-read in each round; each line up is ten times as many.",
-        layout.legend(*_LEGEND),
-        layout.verdict_legend(),
-        layout.grid(*cards),
+        document.legend(*_LEGEND),
+        document.verdict_legend(),
+        document.grid(*cards),
     )
 
 
 def _card(number: int, target: Target, now: datetime, powers: int) -> Markup:
-    heading = [element("span", target.name), layout.badge(target.verdict)]
+    heading = [element("span", target.name), document.badge(target.verdict)]
     when = "never asked" if target.at is None else values.when(target.at, now)
     about = [
         target.reason,
@@ -125,7 +125,7 @@ def _card(number: int, target: Target, now: datetime, powers: int) -> Markup:
         element("b", " · old", class_="old") if target.old and target.at else None,
     ]
     if not target.rounds:
-        return layout.plain(heading, about)
+        return document.plain(heading, about)
     points = [one.point for one in target.rounds]
     newest = points[-1]
     figure = Figure(
@@ -138,14 +138,14 @@ def _card(number: int, target: Target, now: datetime, powers: int) -> Markup:
     )
     ends = (_short(target.rounds[0].at), _short(target.rounds[-1].at))
     drawn = history(figure, points, ends, powers)
-    return layout.figure(heading, about, drawn, _table(target))
+    return document.figure(heading, about, drawn, _table(target))
 
 
 def _short(at: datetime | None) -> str:
     return values.UNKNOWN if at is None else f"{at:%d %b %H:%M}"
 
 
-def _table(target: Target) -> layout.Table:
+def _table(target: Target) -> document.Table:
     numbers = ("prompt", "cached", "re-read", "seconds")
     rows: list[list[Child]] = [
         [
@@ -161,5 +161,5 @@ def _table(target: Target) -> layout.Table:
         for one in reversed(target.rounds)
         for step in one.steps or [{"step": "not answered"}]
     ]
-    columns = layout.columns("round", "step", *numbers, "verdict", numbers=numbers)
-    return layout.Table(caption=f"{target.name}, newest first", columns=columns, rows=rows)
+    columns = document.columns("round", "step", *numbers, "verdict", numbers=numbers)
+    return document.Table(caption=f"{target.name}, newest first", columns=columns, rows=rows)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from ollama_warmer.commands.clock import clock
 from ollama_warmer.config.config import OllamaConfig
-from tests.warmer.house import TOKEN
+from tests.warmer.support.house import TOKEN
 
 MODEL = "voice:8b"
 PROMPT = 4800

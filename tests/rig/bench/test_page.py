@@ -1,6 +1,9 @@
 """The page of the bench: ours against core's, and every promise that was not kept."""
 
-from tests.warmer.pages import Json, Page, page, sample
+from pathlib import Path
+
+from tests.rig.bench.page import write_bench_page
+from tests.warmer.support.pages import Json, Page, page, sample
 
 
 def read(bench: Json) -> str:
@@ -49,3 +52,9 @@ def test_a_row_without_questions_is_not_measured() -> None:
 def test_nothing_at_all_is_a_page_too() -> None:
     """A bench that was ended at once."""
     assert "Nothing that is promised was measured." in read({"rows": [], "versions": {}})
+
+
+def test_it_is_written(tmp_path: Path) -> None:
+    """As the pages of the warmer are."""
+    write_bench_page(tmp_path / "bench.html", sample("bench"))
+    assert (tmp_path / "bench.html").read_text().startswith("<!DOCTYPE html>")

@@ -12,8 +12,8 @@ import sys
 import time
 from typing import Any
 
-from tests.warmer.house import TOKEN
-from tests.warmer.live_house import rounds, until
+from tests.warmer.support.house import TOKEN
+from tests.warmer.support.live_house import rounds, until
 
 _SECRETS = ("HA_TOKEN", "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY", "JOURNAL_STREAM")
 

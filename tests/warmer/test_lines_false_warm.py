@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 import pytest
 
 from ollama_warmer.counts.counts import Counts
-from tests.warmer.test_logs_lines import fixture, known, parts, window
+from tests.warmer.test_lines import fixture, known, parts, window
 
 # What a request writes, release by release: its beginning, what it had, what it read, its end.
 FORMATS = {

@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 import pytest
 
 from tests.warmer.conftest import Run
-from tests.warmer.house import House, open_house
+from tests.warmer.support.house import House, open_house
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 import time
 
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import House, Message, reply
-from tests.warmer.log_writer import add, file_counts
-from tests.warmer.test_logs_lines import request
+from tests.warmer.support.house import House, Message, reply
+from tests.warmer.support.log_writer import add, file_counts
+from tests.warmer.test_lines import request
 
 TARGETS = 20
 QUESTIONS = 2 * TARGETS

@@ -5,7 +5,7 @@ import pytest
 from ollama_warmer.counts.counts import Facts
 from ollama_warmer.counts.lines import Window, progress
 from ollama_warmer.ollama.facts import Runner
-from tests.warmer.test_logs_lines import LOADED, STARTING, fixture, parts, request, window
+from tests.warmer.test_lines import LOADED, STARTING, fixture, parts, request, window
 
 LLAMA = Runner.LLAMA_SERVER
 

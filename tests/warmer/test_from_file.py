@@ -10,8 +10,8 @@ import pytest
 from ollama_warmer.config.config import CountsConfig, CountsSource
 from ollama_warmer.counts import from_file as log_file
 from ollama_warmer.counts.logs import Log, following
-from tests.warmer.log_writer import add
-from tests.warmer.test_logs_lines import request
+from tests.warmer.support.log_writer import add
+from tests.warmer.test_lines import request
 
 OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
 

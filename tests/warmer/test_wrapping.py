@@ -18,7 +18,7 @@ from ollama_warmer.counts.logs import following
 from ollama_warmer.counts.sources import Lines
 from ollama_warmer.doctor.load_lines import LoadLog
 from ollama_warmer.lab.probe.log import safe_lines
-from tests.warmer.test_logs_lines import known
+from tests.warmer.test_lines import known
 
 JOURNAL = Path(__file__).with_name("fixtures") / "journal"
 OUTPUTS = sorted(path.stem for path in JOURNAL.iterdir())

@@ -10,8 +10,8 @@ import pytest
 from ollama_warmer.config.config import CountsConfig, CountsSource
 from ollama_warmer.counts import logs
 from ollama_warmer.counts.logs import Log, following
-from tests.warmer.log_writer import add
-from tests.warmer.test_logs_lines import request
+from tests.warmer.support.log_writer import add
+from tests.warmer.test_lines import request
 
 OURS, THEIRS = request(5104, 5080, task=7), request(2000, 1990, task=3)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.warmer.house import Message, reply
-from tests.warmer.test_logs_lines import fixture
+from tests.warmer.support.house import Message, reply
+from tests.warmer.test_lines import fixture
 
 APP = '[[targets]]\nname = "app"\n'
 # A cold prompt, the first new conversation and the second one, as MLX wrote them.

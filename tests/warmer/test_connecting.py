@@ -10,7 +10,7 @@ import pytest
 
 from ollama_warmer.house import client as home_assistant, connecting
 from tests.warmer.conftest import Run
-from tests.warmer.house import TOKEN, CommandError, House, open_house
+from tests.warmer.support.house import TOKEN, CommandError, House, open_house
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ollama_warmer.pages import layout, values
+from ollama_warmer.pages import document, values
 from ollama_warmer.pages.drawing import Figure
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
-from ollama_warmer.pages.ranges import Pair, described, ranges
+from tests.rig.bench.ranges import Pair, described, ranges
 
 CORE, OURS = "core", "ollama_warm"
 _SCENARIOS = {
@@ -53,12 +53,12 @@ def bench_page(bench: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     rows = values.objects(bench.get("rows"))
     versions = values.mapping(bench.get("versions"))
-    return layout.page(
+    return document.page(
         "What is read again before an answer",
         "Bench",
         ((_VERSIONS.get(name, name), values.told(value)) for name, value in versions.items()),
         _verdict(rows),
-        layout.tiles(_tiles(rows)),
+        document.tiles(_tiles(rows)),
         _figures(rows) if rows else None,
         _table(rows),
     )
@@ -98,17 +98,17 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> Markup:
     promised = _promised(rows)
     missed = [row for row in rows if values.listed(row.get("missed"))]
     if not promised:
-        return layout.verdict("What was promised", "Nothing that is promised was measured.")
+        return document.verdict("What was promised", "Nothing that is promised was measured.")
     reached = len([row for row in promised if not values.listed(row.get("missed"))])
     wrong = [
         [element("b", f"{_name(row)}, {_setting(row)}: "), values.told(row.get("missed"))]
         for row in missed
     ]
-    return layout.verdict(
+    return document.verdict(
         "What was promised",
         f"{reached} of {len(promised)} promised rows were reached.",
-        layout.items(wrong) if wrong else None,
-        style=layout.tone("cold" if missed else "warm"),
+        document.items(wrong) if wrong else None,
+        style=document.tone("cold" if missed else "warm"),
     )
 
 
@@ -161,12 +161,12 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> Markup:
         _figure(number, setting, pairs, powers)
         for number, (setting, pairs) in enumerate(settings, start=1)
     ]
-    return layout.section(
+    return document.section(
         "Scenario by scenario",
         "One figure for each kind of memory and each way to the prompt; each step to the right is "
         "ten times as many tokens. The numbers are the worst question of each.",
-        layout.legend(*_LEGEND),
-        layout.stacks(*drawn),
+        document.legend(*_LEGEND),
+        document.stacks(*drawn),
     )
 
 
@@ -177,12 +177,12 @@ def _figure(number: int, setting: str, pairs: Sequence[Pair], powers: int) -> Ma
         description="; ".join(map(described, pairs)) + ".",
     )
     numbers = ("core", "ours")
-    table = layout.Table(
+    table = document.Table(
         caption=f"{setting}: tokens re-read",
-        columns=layout.columns("scenario", *numbers, numbers=numbers),
+        columns=document.columns("scenario", *numbers, numbers=numbers),
         rows=[[pair.label, *map(_span, (pair.core, pair.ours))] for pair in pairs],
     )
-    return layout.figure(setting, None, ranges(figure, pairs, powers), table)
+    return document.figure(setting, None, ranges(figure, pairs, powers), table)
 
 
 def _span(numbers: Sequence[int | None]) -> str:
@@ -206,12 +206,12 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Markup:
             ]
         )
     numbers = ("prompt", "re-read", "waste")
-    columns = layout.columns(
+    columns = document.columns(
         *("scenario", "agent", "memory, path", *numbers, "to reach", "reached"), numbers=numbers
     )
-    table = layout.Table(
+    table = document.Table(
         caption="In tokens; waste is re-read without the question itself",
         columns=columns,
         rows=cells,
     )
-    return layout.section("All rows", None, element("div", table.markup, class_="card"))
+    return document.section("All rows", None, element("div", table.markup, class_="card"))

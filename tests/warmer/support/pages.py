@@ -10,15 +10,15 @@ from pathlib import Path
 import re
 from typing import Any, override
 
-from ollama_warmer.pages.bench import bench_page
 from ollama_warmer.pages.clock import clock_page
 from ollama_warmer.pages.probe import probe_page
 from ollama_warmer.pages.status import status_page
+from tests.rig.bench.page import bench_page
 
 Json = dict[str, Any]
 
 NAMES = ("probe", "clock", "status", "bench")
-FIXTURES = Path(__file__).parent / "fixtures" / "pages"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "pages"
 # Half an hour after the newest round of the sample.
 NOW = datetime(2026, 10, 14, 21, 2, tzinfo=UTC)
 HOSTILE = "<script>alert(1)</script>\"' onload=x \x00\x1b[31m\u202e😀 $x^{2} & \ud800 " + "w" * 3000

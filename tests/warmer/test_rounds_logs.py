@@ -14,10 +14,10 @@ from ollama_warmer.house.credentials import Token
 from ollama_warmer.round.rounds import Observer, run_round
 from ollama_warmer.round.verdicts import Verdict
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import AGENT, TOKEN, House, Message, counts, error_reply, reply
-from tests.warmer.log_writer import APP, add, file_counts, writes
-from tests.warmer.test_logs_lines import LOADED, STARTING, request
-from tests.warmer.test_logs_loads import LOADS
+from tests.warmer.support.house import AGENT, TOKEN, House, Message, counts, error_reply, reply
+from tests.warmer.support.log_writer import APP, add, file_counts, writes
+from tests.warmer.test_lines import LOADED, STARTING, request
+from tests.warmer.test_loads import LOADS
 
 OLD, NEW = request(5000, 0, task=1), request(5104, 5080, task=7)
 

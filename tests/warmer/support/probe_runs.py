@@ -12,7 +12,7 @@ from ollama_warmer.lab.probe.runner import Settings
 from ollama_warmer.lab.probe.session import Order, Session, new_session, run_session
 from ollama_warmer.lab.probe.survey import look_at
 from ollama_warmer.ollama.client import open_ollama
-from tests.warmer.probe_server import MODEL, Server
+from tests.warmer.support.probe_server import MODEL, Server
 
 PROMPT = 3178
 # An attention-only build.

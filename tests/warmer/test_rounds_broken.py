@@ -9,7 +9,7 @@ import pytest
 
 from ollama_warmer.round import rounds
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import (
+from tests.warmer.support.house import (
     WARM,
     CommandError,
     Cut,

@@ -12,9 +12,9 @@ from ollama_warmer.counts.counts import Counts, Facts
 from ollama_warmer.ollama.facts import Runner
 from ollama_warmer.round.verdicts import Verdict, asks_for_another, conclude
 from tests.warmer.conftest import Run, parsed
-from tests.warmer.house import COLD, House, counts, error_reply, reply
-from tests.warmer.log_writer import APP, MLX, file_counts, mlx_request, writes
-from tests.warmer.test_logs_lines import request
+from tests.warmer.support.house import COLD, House, counts, error_reply, reply
+from tests.warmer.support.log_writer import APP, MLX, file_counts, mlx_request, writes
+from tests.warmer.test_lines import request
 
 LOST = counts(3179, 4, verdict="server lost it", reason="no state was kept there")
 BARE = counts(3179, 4)

@@ -3,7 +3,7 @@
 import pytest
 
 from ollama_warmer.doctor.load_lines import LoadLog
-from tests.warmer.test_logs_lines import LOADED, known, request, window
+from tests.warmer.test_lines import LOADED, known, request, window
 
 OLLAMA = "time=2025-08-01T10:00:00.000+02:00 level=INFO source=x.go:1 "
 BLOB = "--model /models/blobs/sha256-aaaa0001"

@@ -9,7 +9,7 @@ from typing import Any, override
 
 from websockets.asyncio.server import ServerConnection
 
-from tests.warmer.house import AGENT, KITCHEN, House, Message
+from tests.warmer.support.house import AGENT, KITCHEN, House, Message
 
 SATELLITE = "assist_satellite.kitchen"
 APP = """
