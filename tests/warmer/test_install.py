@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import termios
+import tomllib
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.warmer.test_credentials import WRAPPED
 from tests.warmer.test_discover import Lived
 
 ROOT = Path(__file__).parents[2]
+VERSION = tomllib.loads((ROOT / "project.toml").read_text())["version"]
 TOKEN = "a.token-of.nobody"
 CONFIG = """
 agent = "conversation.house"
@@ -150,7 +152,7 @@ def test_what_is_installed_runs(installed: Path) -> None:
         cwd=installed,
     )
 
-    assert version.stdout == "ollama-warmer, version 0.1.0\n"
+    assert version.stdout == f"ollama-warmer, version {VERSION}\n"
     assert where.stdout.startswith(str(installed))
 
 
@@ -162,7 +164,7 @@ def test_an_upgrade_replaces_the_program(installed: Path) -> None:
     said = run(installed, "install-warmer", "--offline").stderr
 
     assert module.read_text() == (ROOT / "warmer/src/ollama_warmer/history/state.py").read_text()
-    assert "Installed: ollama-warmer, version 0.1.0" in said
+    assert f"Installed: ollama-warmer, version {VERSION}" in said
 
 
 def test_token_is_for_root_alone(machine: Path, script: Script) -> None:
