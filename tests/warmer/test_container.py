@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import json
 from pathlib import Path
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +21,8 @@ from ollama_warmer.daemon.board import Board
 from ollama_warmer.daemon.serving import Serving
 from ollama_warmer.house.credentials import CREDENTIAL
 
-WARMER = Path(__file__).parents[2] / "warmer"
+ROOT = Path(__file__).parents[2]
+WARMER = ROOT / "warmer"
 CONFIG = "/etc/ollama-warmer/home.toml"
 HOUSE = """
 agent = "conversation.house"
@@ -48,35 +50,59 @@ def last(name: str) -> str:
     return [rest for each, rest in instructions() if each == name][-1]
 
 
+def first(name: str) -> str:
+    """Return what follows the first instruction of that name."""
+    return next(rest for each, rest in instructions() if each == name)
+
+
 def test_every_instruction_is_known() -> None:
     """There is no line that a build would stumble over by its first word."""
     assert {name for name, _ in instructions()} == KNOWN
 
 
+def copies() -> Iterator[tuple[list[str], Path]]:
+    """Yield what is copied from the repository, and where to."""
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            *paths, target = rest.split()
+            yield paths, Path(target)
+
+
 def test_what_is_copied_is_there() -> None:
-    """Each path exists, and is not kept out of the build."""
-    let_in = {
-        line[1:] for line in (WARMER / ".containerignore").read_text().split() if line[0] == "!"
-    }
-    copied = {
-        path
-        for name, rest in instructions()
-        if name == "COPY" and not rest.startswith("--from")
-        for path in rest.split()[:-1]
-    }
+    """Each path exists, and nothing but that gets into the build."""
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    let_in = {line[1:] for line in ignored if line.startswith("!")}
+    copied = {path for paths, _ in copies() for path in paths}
 
+    assert "*" in ignored
     assert copied == let_in
-    assert [path for path in copied if not (WARMER / path).exists()] == []
+    assert [path for path in copied if not (ROOT / path).exists()] == []
 
 
-def test_all_that_the_package_is_built_from_is_copied() -> None:
-    """What pyproject.toml names is in the build."""
-    project = tomllib.loads((WARMER / "pyproject.toml").read_text())
-    (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    copied = " ".join(rest for name, rest in instructions() if name == "COPY").split()
+def wheel(project: Path, folder: Path) -> bytes:
+    """Build a wheel as pip would, without fetching anything; return what is in it."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built.read_bytes()
 
-    assert project["project"]["readme"] in copied
-    assert package.split("/")[0] in copied
+
+def test_what_is_copied_is_all_that_the_program_is_built_from(tmp_path: Path) -> None:
+    """From it alone the same program comes about as from the checkout, with what is linked."""
+    for paths, target in copies():
+        for path in paths:
+            source, copy = ROOT / path, tmp_path / target.relative_to("/")
+            if source.is_dir():
+                ignore = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(source, copy, symlinks=True, ignore=ignore)
+            else:
+                copy.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy, follow_symlinks=False)
+    (project,) = re.findall(r"pip install \S+ /(\S+)$", first("RUN"))
+
+    built = wheel(tmp_path / project, tmp_path / "from_copy")
+
+    assert built == wheel(WARMER, tmp_path / "from_checkout")
 
 
 def test_python_is_new_enough() -> None:
