@@ -13,10 +13,11 @@ from typing import Any, Self, override
 import pytest
 
 from ollama_warmer.config.config import load_config
-from ollama_warmer.daemon import current, home_watch, loop, occasions, people, schedule
+from ollama_warmer.daemon import current, loop
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.ending import cancel
 from ollama_warmer.daemon.sd_notify import Notifier
+from ollama_warmer.daemon.times import Times
 from ollama_warmer.history.state import StateFile
 from ollama_warmer.round import rounds as rounds_module
 from tests.warmer.support.house import AGENT, TOKEN, Cut, open_house, reply
@@ -50,18 +51,20 @@ class Ear(Notifier):
         self.beats += 1
 
 
+IMPATIENT = Times(
+    reconnect=0.05,
+    look_for_token=0.05,
+    longest_sleep=0.05,
+    settle=0.3,
+    pause=0.3,
+    after_midnight=0.1,
+    first_retry=0.1,
+)
+
+
 @pytest.fixture(name="live")
-async def _live(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LiveHouse]:
-    """Return a house that answers warm, and make everybody impatient."""
-    for module, name, seconds in (
-        (home_watch, "_FIRST_WAIT", 0.05),
-        (home_watch, "_LOOK_FOR_TOKEN", 0.05),
-        (loop, "_LONGEST_SLEEP", 0.05),
-        (occasions, "SETTLE", 0.3),
-        (people, "_PAUSE", 0.3),
-        (schedule, "AFTER_MIDNIGHT", 0.1),
-    ):
-        monkeypatch.setattr(module, name, seconds)
+async def _live() -> AsyncIterator[LiveHouse]:
+    """Return a house that answers warm."""
     async with open_house(LiveHouse()) as opened:
         assert isinstance(opened, LiveHouse)
         yield opened
@@ -75,7 +78,9 @@ async def daemon(
     state = folder / "state.json"
     access = Access(token_file, {"HA_TOKEN": TOKEN})
     notifier = ear or Notifier({})
-    running = loop.Daemon(config, load_config(config), access, StateFile(state), notifier)
+    running = loop.Daemon(
+        config, load_config(config), access, StateFile(state), notifier, IMPATIENT
+    )
     task = asyncio.create_task(running.run())
     try:
         yield state
@@ -289,7 +294,6 @@ async def test_mistake_of_ours(
         return await real(*arguments, **named)
 
     monkeypatch.setattr(current, "run_round", stumble)
-    monkeypatch.setattr(loop, "_FIRST_RETRY", 0.1)
     async with daemon(tmp_path, write_config(tmp_path, live.url)) as state:
         await until(lambda: len(rounds(state)) == 1)
 

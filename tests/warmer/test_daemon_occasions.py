@@ -5,7 +5,8 @@ from itertools import pairwise
 from hypothesis import given, strategies as st
 
 from ollama_warmer.daemon.backoff import Backoff
-from ollama_warmer.daemon.occasions import LONGEST_SETTLE, SETTLE, Occasion, Occasions, words
+from ollama_warmer.daemon.occasions import Occasion, Occasions, words
+from ollama_warmer.daemon.times import USUAL
 
 
 def test_several_occasions_make_one_round() -> None:
@@ -56,11 +57,11 @@ def test_changes_settle_first() -> None:
     for moment in range(5):
         waiting.add_settling(Occasion.HOUSE_CHANGED, moment)
 
-    assert waiting.following() == 4 + SETTLE
-    assert waiting.take(4 + SETTLE) == (Occasion.HOUSE_CHANGED,)
+    assert waiting.following() == 4 + USUAL.settle
+    assert waiting.take(4 + USUAL.settle) == (Occasion.HOUSE_CHANGED,)
 
 
-@given(st.lists(st.floats(0.1, SETTLE), min_size=100, max_size=100))
+@given(st.lists(st.floats(0.1, USUAL.settle), min_size=100, max_size=100))
 def test_changes_without_end_do_not_put_it_off_for_ever(pauses: list[float]) -> None:
     """A house that never settles is warmed all the same."""
     waiting = Occasions()
@@ -69,7 +70,7 @@ def test_changes_without_end_do_not_put_it_off_for_ever(pauses: list[float]) -> 
         waiting.add_settling(Occasion.HOUSE_CHANGED, now)
         following = waiting.following()
         assert following is not None
-        assert following <= LONGEST_SETTLE
+        assert following <= USUAL.longest_settle
         now += pause
 
 

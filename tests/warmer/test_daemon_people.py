@@ -10,9 +10,9 @@ import pytest
 
 from ollama_warmer.config.config import Target
 from ollama_warmer.counts.counts import Counts
-from ollama_warmer.daemon import people
 from ollama_warmer.daemon.house_events import changes_prompts, states
 from ollama_warmer.daemon.people import Courtesy, People
+from ollama_warmer.daemon.times import Times
 from ollama_warmer.round.rounds import Step
 
 KITCHEN = "assist_satellite.kitchen"
@@ -167,11 +167,10 @@ def test_what_changes_prompts(event_type: str, data: object, changes: bool) -> N
 
 
 @pytest.fixture
-def in_real_time(monkeypatch: pytest.MonkeyPatch) -> People:
+def in_real_time() -> People:
     """Return people on the real clock, whose pauses are short."""
-    for name, seconds in (("_PAUSE", 0.2), ("_PATIENCE", 0.4), ("_POLL", 0.01)):
-        monkeypatch.setattr(people, name, seconds)
-    found = People(time.monotonic, lambda: None)
+    times = Times(pause=0.2, patience=0.4, look_for_quiet=0.01)
+    found = People(time.monotonic, lambda: None, times)
     found.take({"a": {KITCHEN: {"s": "idle"}}})
     return found
 

@@ -8,7 +8,8 @@ import pytest
 
 from ollama_warmer.config.run import RunConfig
 from ollama_warmer.daemon.occasions import Occasion
-from ollama_warmer.daemon.schedule import AFTER_MIDNIGHT, Schedule, TimesOfDay, longest_gap
+from ollama_warmer.daemon.schedule import Schedule, TimesOfDay, longest_gap
+from ollama_warmer.daemon.times import USUAL
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HALF_PAST_TWO = (time(2, 30),)
@@ -169,7 +170,7 @@ def test_midnight_is_home_assistants() -> None:
     schedule.set_zone(BERLIN, datetime(2026, 6, 1, 21, 59, tzinfo=UTC))
 
     assert schedule.due(0, datetime(2026, 6, 1, 22, 0, tzinfo=UTC)) == [
-        (Occasion.MIDNIGHT, AFTER_MIDNIGHT)
+        (Occasion.MIDNIGHT, USUAL.after_midnight)
     ]
     assert schedule.following(0, datetime(2026, 6, 1, 22, 0, tzinfo=UTC)) == datetime(
         2026, 6, 2, 4, 30, tzinfo=UTC
@@ -187,7 +188,7 @@ def test_times_wait_for_their_zone_and_jitter() -> None:
 
     assert schedule.due(0, NIGHT + timedelta(hours=8)) == [
         (Occasion.SCHEDULE, 30),
-        (Occasion.MIDNIGHT, AFTER_MIDNIGHT),
+        (Occasion.MIDNIGHT, USUAL.after_midnight),
     ]
 
 

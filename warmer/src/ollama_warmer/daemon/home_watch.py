@@ -12,9 +12,9 @@ from ollama_warmer.daemon.house_events import CONFIG_CHANGED, EVENTS, changes_pr
 from ollama_warmer.daemon.live import Live, Receiver, connect_live
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.people import SATELLITES, People
+from ollama_warmer.daemon.times import USUAL, Times
 from ollama_warmer.errors import AuthenticationFailed, CommandFailed, NoAnswer, WarmerError
 
-_FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
 # A connection that held for so long was a good one.
 _GOOD = 60.0
@@ -22,7 +22,6 @@ _GOOD = 60.0
 # after five of them. A new token in its place is tried at once.
 _FIRST_REFUSAL = 3_600.0
 _LONGEST_REFUSAL = 86_400.0
-_LOOK_FOR_TOKEN = 30.0
 
 _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
@@ -60,6 +59,7 @@ class HomeWatch:
         listener: Listener,
         *,
         first: Occasion,
+        times: Times = USUAL,
     ) -> None:
         """Prepare to watch; `first` is the occasion of the first connection."""
         self.tried = asyncio.Event()
@@ -71,8 +71,9 @@ class HomeWatch:
         self._people = people
         self._listener = listener
         self._occasion = first
-        self._backoff = Backoff(_FIRST_WAIT, _LONGEST_WAIT)
+        self._backoff = Backoff(times.reconnect, _LONGEST_WAIT)
         self._refusals = Backoff(_FIRST_REFUSAL, _LONGEST_REFUSAL, factor=4.0)
+        self._look_for_token = times.look_for_token
         self._zone_is_new = asyncio.Event()
 
     async def run(self) -> None:
@@ -154,7 +155,7 @@ class HomeWatch:
         clock = asyncio.get_running_loop().time
         until = clock() + self._refusals.delay()
         while clock() < until:
-            await asyncio.sleep(min(_LOOK_FOR_TOKEN, until - clock()))
+            await asyncio.sleep(min(self._look_for_token, until - clock()))
             if self._access.renew():
                 _LOGGER.info("There is a new token, it is tried at once")
                 return

@@ -25,19 +25,11 @@ from ollama_warmer.daemon.schedule import Schedule
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.daemon.serving import Serving
 from ollama_warmer.daemon.tasks import endless
+from ollama_warmer.daemon.times import USUAL, Times
 from ollama_warmer.errors import AuthenticationFailed, WarmerError
 from ollama_warmer.history.state import StateFile
 from ollama_warmer.round.rounds import Round
 from ollama_warmer.round.verdicts import Verdict
-
-# A clock that was set is noticed within this.
-_LONGEST_SLEEP = 5.0
-# An attempt to connect to a machine that is switched off takes longer than systemd waits.
-_LONGEST_START = 10.0
-# What failed is tried again soon, and ever more slowly: a question that was given up goes on in
-# the server, and another one would only wait behind it.
-_FIRST_RETRY = 5.0
-_LONGEST_RETRY = 3_600.0
 
 _LOGGER = logging.getLogger(__name__)
 _clock = time.monotonic
@@ -53,6 +45,7 @@ class Daemon:
         access: Access,
         state: StateFile,
         notifier: Notifier,
+        times: Times = USUAL,
     ) -> None:
         """Take what it was started with; nothing happens before `run`."""
         self._config_file = config_file
@@ -60,22 +53,23 @@ class Daemon:
         self._access = access
         self._state = state
         self._notifier = notifier
+        self._times = times
         self._started = _clock()
         self._board = Board(config.run, self._started)
         self._serving = Serving(self._board)
-        self._occasions = Occasions()
-        self._schedule = Schedule(config.run, monotonic=self._started, chance=chance)
+        self._occasions = Occasions(times)
+        self._schedule = Schedule(config.run, monotonic=self._started, chance=chance, times=times)
         self._wake = asyncio.Event()
         self._news = News(
             self._board, self._occasions, self._schedule, clock=_clock, wake=self._wake.set
         )
-        self._people = People(_clock, self._news.agent_changed)
+        self._people = People(_clock, self._news.agent_changed, times)
         self._home: HomeWatch | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._round: Current | None = None
         self._round_ended = float("-inf")
         self._after_round: Callable[[], None] = _do_nothing
-        self._retries = Backoff(_FIRST_RETRY, _LONGEST_RETRY, factor=4.0)
+        self._retries = Backoff(times.first_retry, times.longest_retry, factor=4.0)
         self._stopping = self._reload_wanted = self._is_ready = self._is_stuck = False
         self._next_alive = 0.0
         self._shown = ""
@@ -118,7 +112,9 @@ class Daemon:
         self._board.connected, self._board.ollama = False, None
         self._after_round = _do_nothing
         self._people.forget()
-        self._home = HomeWatch(self._config, self._access, self._people, self._news, first=occasion)
+        self._home = HomeWatch(
+            self._config, self._access, self._people, self._news, first=occasion, times=self._times
+        )
         self._tasks.add(endless("Watching Home Assistant", self._home.run))
         if self._config.ollama is not None:
             # Its HTTP client takes a quarter of all memory.
@@ -146,7 +142,7 @@ class Daemon:
     async def _sleep(self) -> None:
         """Wait until something is to be done."""
         now, wall = _clock(), datetime.now(UTC)
-        seconds = [_LONGEST_SLEEP]
+        seconds = [self._times.longest_sleep]
         if self._notifier.watchdog is not None:
             seconds.append(self._notifier.watchdog / 4)
         if (planned := self._schedule.following(now, wall)) is not None:
@@ -233,7 +229,7 @@ class Daemon:
         """Tell systemd how it stands."""
         self._board.planned = self._schedule.following(now, wall)
         tried = self._home is not None and self._home.tried.is_set()
-        if not self._is_ready and (tried or now > self._started + _LONGEST_START):
+        if not self._is_ready and (tried or now > self._started + self._times.longest_start):
             self._is_ready = True
             self._notifier.ready()
         summary = self._board.summary(self._news.zone)

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Who renames one thing often renames another: wait until it is over, but not for ever.
-SETTLE = 5.0
-LONGEST_SETTLE = 60.0
+from ollama_warmer.daemon.times import USUAL, Times
 
 
 class Occasion(StrEnum):
@@ -36,8 +34,9 @@ class _Pending:
 class Occasions:
     """What waits for a round. All times are seconds on one monotonic clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: Times = USUAL) -> None:
         """Begin with nothing."""
+        self._times = times
         self._pending: dict[Occasion, _Pending] = {}
 
     def add(self, occasion: Occasion, now: float, *, wait: float = 0.0) -> None:
@@ -48,7 +47,8 @@ class Occasions:
     def add_settling(self, occasion: Occasion, now: float) -> None:
         """Ask for a round once this has not happened again for a while."""
         pending = self._pending.setdefault(occasion, _Pending(now, now))
-        pending.due = min(now + SETTLE, pending.first + LONGEST_SETTLE)
+        times = self._times
+        pending.due = min(now + times.settle, pending.first + times.longest_settle)
 
     def due(self, now: float) -> bool:
         """Whether it is time for a round."""

@@ -6,22 +6,19 @@ import logging
 
 from ollama_warmer.config.config import Target
 from ollama_warmer.daemon.house_events import UNAVAILABLE, states
+from ollama_warmer.daemon.times import USUAL, Times
 from ollama_warmer.round.rounds import Observer, Step
 
 SATELLITES = "assist_satellite"
 
 # The states in which somebody waits for the model, or may go on talking.
 _BUSY = {"listening", "processing", "responding"}
-# Who has just been answered often asks a second thing.
-_PAUSE = 3.0
 # Of a question by text only its beginning is seen.
 _ANSWER = 5.0
 # A satellite that hangs in a state must not keep all others cold.
 _LONGEST_TALK = 120.0
-_PATIENCE = 120.0
 # An agent's state may come later than its answer, as they come over two connections.
 _LATE = 30.0
-_POLL = 0.1
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -31,10 +28,13 @@ Clock = Callable[[], float]
 class People:
     """Follows the satellites' states and the agents'. Times are seconds of one monotonic clock."""
 
-    def __init__(self, clock: Clock, on_new_agent: Callable[[], None]) -> None:
+    def __init__(
+        self, clock: Clock, on_new_agent: Callable[[], None], times: Times = USUAL
+    ) -> None:
         """Know nobody yet; `on_new_agent` is called when an agent was set up anew."""
         self._clock = clock
         self._on_new_agent = on_new_agent
+        self.times = times
         self._busy_since: dict[str, float] = {}
         self._agents: dict[str, str | None] = {}
         self._ours: dict[str, list[float]] = {}
@@ -65,14 +65,14 @@ class People:
         """
         now = self._clock()
         talking = any(now - since < _LONGEST_TALK for since in self._busy_since.values())
-        return max(self._quiet_at - now, _PAUSE if talking else 0.0)
+        return max(self._quiet_at - now, self.times.pause if talking else 0.0)
 
     def _satellite(self, entity_id: str, state: str | None) -> None:
         now = self._clock()
         if state in _BUSY:
             self._busy_since.setdefault(entity_id, now)
         elif self._busy_since.pop(entity_id, None) is not None:
-            self._quiet_at = max(self._quiet_at, now + _PAUSE)
+            self._quiet_at = max(self._quiet_at, now + self.times.pause)
 
     def _agent(self, entity_id: str, state: str | None) -> None:
         """Take an agent's state, which is the time of its newest question.
@@ -119,14 +119,15 @@ class Courtesy(Observer):
     # Python 3.11 has no @override.
     async def ready(self, target: Target) -> None:  # type: ignore[explicit-override]
         """Wait until nobody talks, but not for ever."""
-        until = self._clock() + _PATIENCE
+        times = self._people.times
+        until = self._clock() + times.patience
         while (wait := self._people.quiet_in()) > 0 and self._clock() < until:  # noqa: ASYNC110 - time itself is waited for
-            await asyncio.sleep(min(wait, _POLL))
+            await asyncio.sleep(min(wait, times.look_for_quiet))
         if wait > 0 and not self._has_told:
             _LOGGER.warning(
                 "%s: there was talking for %g s on end, it is asked all the same",
                 target.name,
-                _PATIENCE,
+                times.patience,
             )
             self._has_told = True
         self.progress_at = self._clock()

@@ -11,10 +11,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from ollama_warmer.config.run import RunConfig
 from ollama_warmer.daemon.occasions import Occasion
+from ollama_warmer.daemon.times import USUAL, Times
 
 MIDNIGHT = time(0, 0)
-# Home Assistant's clock may be a little behind ours, and its prompt would still have the old date.
-AFTER_MIDNIGHT = 10.0
 
 _DAY = timedelta(days=1)
 _DAY_SECONDS = 86_400.0
@@ -77,10 +76,13 @@ class TimesOfDay:
 class Schedule:
     """All planned rounds of a configuration. Monotonic times are seconds, moments are aware."""
 
-    def __init__(self, config: RunConfig, *, monotonic: float, chance: Chance) -> None:
+    def __init__(
+        self, config: RunConfig, *, monotonic: float, chance: Chance, times: Times = USUAL
+    ) -> None:
         """Plan from now on; times of day wait until their zone is known."""
         self._config = config
         self._chance = chance
+        self._after_midnight = times.after_midnight
         self._zone: tzinfo | None = None
         self._times: TimesOfDay | None = None
         self._midnight: TimesOfDay | None = None
@@ -125,7 +127,7 @@ class Schedule:
         if self._times is not None and self._times.due(now):
             found.append((Occasion.SCHEDULE, self._chance(self._config.jitter)))
         if self._midnight is not None and self._midnight.due(now):
-            found.append((Occasion.MIDNIGHT, AFTER_MIDNIGHT))
+            found.append((Occasion.MIDNIGHT, self._after_midnight))
         return found
 
     def following(self, monotonic: float, now: datetime) -> datetime | None:
