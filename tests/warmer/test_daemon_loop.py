@@ -79,7 +79,7 @@ async def daemon(
     access = Access(token_file, {"HA_TOKEN": TOKEN})
     notifier = ear or Notifier({})
     running = loop.Daemon(
-        config, load_config(config), access, StateFile(state), notifier, IMPATIENT
+        config, load_config(config), access, StateFile(state), notifier, times=IMPATIENT
     )
     task = asyncio.create_task(running.run())
     try:

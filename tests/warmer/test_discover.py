@@ -15,7 +15,7 @@ import pytest
 from ollama_warmer.cli import main
 from ollama_warmer.commands.shared import warn_of_http
 from ollama_warmer.config.config import Target, load_config
-from ollama_warmer.house.discover import Assistant, Findings, Satellite
+from ollama_warmer.house.discover import Assistant, Discovered, Satellite
 from ollama_warmer.house.discover_file import describe
 from tests.warmer.conftest import Run
 from tests.warmer.support.house import AGENT, KITCHEN, TOKEN, CommandError, House, Message
@@ -585,7 +585,7 @@ async def test_http_is_warned_about_once(run: Run, discover: Discover) -> None:
 
 WORDS = st.text(max_size=12)
 ANY: Any = st.builds(
-    Findings,
+    Discovered,
     language=WORDS,
     agents=st.none(),
     assistants=st.none() | st.just(()),
@@ -607,7 +607,7 @@ ANY: Any = st.builds(
 
 @given(findings=ANY)
 def test_any_names_make_a_file_that_loads(
-    findings: Findings, tmp_path_factory: pytest.TempPathFactory
+    findings: Discovered, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Whatever people call their things, the file can be read again."""
     discovery = describe("http://127.0.0.1:8123", findings, AGENT)

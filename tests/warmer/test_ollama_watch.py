@@ -11,7 +11,7 @@ import pytest
 from ollama_warmer.config.config import OllamaConfig
 from ollama_warmer.daemon.occasions import Occasion
 from ollama_warmer.daemon.ollama_changes import (
-    Loaded,
+    InMemory,
     Look,
     after_silence,
     between,
@@ -24,12 +24,12 @@ from ollama_warmer.ollama.client import open_ollama
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 FOR_EVER = "2318-11-20T12:47:16.854775807+01:00"
-QWEN = Loaded(digest="a", context=16384, expires_at=NOW + timedelta(minutes=5))
-SMALL = Loaded(digest="a", context=4096, expires_at=None)
-LATE = Loaded(digest="a", context=16384, expires_at=NOW + timedelta(seconds=60))
+QWEN = InMemory(digest="a", context=16384, expires_at=NOW + timedelta(minutes=5))
+SMALL = InMemory(digest="a", context=4096, expires_at=None)
+LATE = InMemory(digest="a", context=16384, expires_at=NOW + timedelta(seconds=60))
 
 
-def look(model: Loaded | None, version: str = "0.35.1") -> Look:
+def look(model: InMemory | None, version: str = "0.35.1") -> Look:
     """Return what Ollama said just now."""
     return Look(version=version, model=model, at=NOW)
 
@@ -94,7 +94,7 @@ def test_finding_the_model(expires_at: object, moment: datetime | None) -> None:
         {"model": "Qwen3:latest", "digest": "a", "expires_at": expires_at},
     ]
 
-    assert find(listed, "qwen3") == Loaded(digest="a", context=None, expires_at=moment)
+    assert find(listed, "qwen3") == InMemory(digest="a", context=None, expires_at=moment)
     assert find(listed, "qwen3:8b") is None
     assert find(listed, None) is None
     assert full_name("registry:5000/me/Model") == "registry:5000/me/model:latest"

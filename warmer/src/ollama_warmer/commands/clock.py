@@ -18,7 +18,7 @@ from ollama_warmer.config import checks
 from ollama_warmer.config.config import Config, OllamaConfig, load_config
 from ollama_warmer.errors import ConfigError, WarmerError
 from ollama_warmer.house.credentials import load_token
-from ollama_warmer.lab.clock.clock import Clock, House, Outcome, demonstrate
+from ollama_warmer.lab.clock.clock import Clock, HouseToRestore, Outcome, demonstrate
 from ollama_warmer.lab.clock.options import Production, production
 from ollama_warmer.lab.clock.prompt import Prompt, demonstration, from_file
 from ollama_warmer.lab.clock.report import as_object, print_placed, print_restored
@@ -100,13 +100,13 @@ def _ollama_options(
     return found
 
 
-def _house(config: Config, token_file: Path | None) -> House:
+def _house(config: Config, token_file: Path | None) -> HouseToRestore:
     token = load_token(token_file, os.environ)
     warn_of_http(config.home_assistant.url)
-    return House(config=config, token=token)
+    return HouseToRestore(config=config, token=token)
 
 
-async def _look(ollama: OllamaConfig, house: House | None) -> Production:
+async def _look(ollama: OllamaConfig, house: HouseToRestore | None) -> Production:
     """Find out all that could go wrong before anything is replaced."""
     if house is not None:
         await house.check()
@@ -125,7 +125,7 @@ def _confirm(ollama: OllamaConfig, options: Production, *, yes: bool) -> None:
 
 
 async def _run(
-    ollama: OllamaConfig, options: Production, prompt: Prompt, house: House | None
+    ollama: OllamaConfig, options: Production, prompt: Prompt, house: HouseToRestore | None
 ) -> tuple[Outcome, dict[str, Any]]:
     at = datetime.now(UTC).astimezone()
     console = Console(stderr=True)

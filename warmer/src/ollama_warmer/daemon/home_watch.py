@@ -51,7 +51,7 @@ class HomeWatch:
         tried: Set once the first attempt to connect is over, whatever came of it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of its own
         self,
         config: Config,
         access: Access,

@@ -38,13 +38,14 @@ _clock = time.monotonic
 class Daemon:
     """Warms until it is told to end."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part of its own
         self,
         config_file: Path,
         config: Config,
         access: Access,
         state: StateFile,
         notifier: Notifier,
+        *,
         times: Times = USUAL,
     ) -> None:
         """Take what it was started with; nothing happens before `run`."""

@@ -14,7 +14,7 @@ _CLOSE = timedelta(seconds=90)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class InMemory:
     """A model in memory.
 
     Attributes:
@@ -39,18 +39,18 @@ class Look:
     """
 
     version: str
-    model: Loaded | None
+    model: InMemory | None
     at: datetime
 
 
-def find(models: Sequence[Mapping[str, Any]], name: str | None) -> Loaded | None:
+def find(models: Sequence[Mapping[str, Any]], name: str | None) -> InMemory | None:
     """Return a model from the list of `/api/ps`; its tag is `latest` if none is named."""
     if name is None:
         return None
     for entry in models:
         if listed.name_of(entry).lower() == full_name(name):
             context = entry.get("context_length")
-            return Loaded(
+            return InMemory(
                 digest=str(entry.get("digest")),
                 context=context if isinstance(context, int) else None,
                 expires_at=listed.expires_at(entry),
@@ -95,10 +95,10 @@ def between(last: Look, now: Look, *, ours: bool) -> Occasion | None:
     return None if ours else _reloaded(last.model, now.model)
 
 
-def _reloaded(before: Loaded, now: Loaded) -> Occasion | None:
+def _reloaded(before: InMemory, now: InMemory) -> Occasion | None:
     same = (before.digest, before.context) == (now.digest, now.context)
     return None if same else Occasion.MODEL_RELOADED
 
 
-def _has_expired(model: Loaded, at: datetime) -> bool:
+def _has_expired(model: InMemory, at: datetime) -> bool:
     return model.expires_at is not None and model.expires_at <= at + _CLOSE

@@ -6,7 +6,7 @@ from typing import Any
 from ollama_warmer.errors import CommandFailed
 from ollama_warmer.house.client import HomeAssistant, connect
 from ollama_warmer.house.credentials import Token
-from ollama_warmer.house.discover import Findings, look_around
+from ollama_warmer.house.discover import Discovered, look_around
 
 # Long enough for a connection that is slow, too short to wait for a start.
 _START_TIMEOUT = 20.0
@@ -29,7 +29,7 @@ class House:
     administrator: bool | None
     devices: frozenset[str] | None
     ours: frozenset[str] = frozenset()
-    found: Findings
+    found: Discovered
 
 
 async def visit(url: str, token: Token) -> House:

@@ -62,7 +62,7 @@ class Satellite:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Discovered:
     """What a user can see of a house.
 
     Attributes:
@@ -105,7 +105,7 @@ class Findings:
         ]
 
 
-async def look_around(url: str, token: Token, start_timeout: float) -> Findings:
+async def look_around(url: str, token: Token, start_timeout: float) -> Discovered:
     """Return what the user of a token can see of a house.
 
     Args:
@@ -130,13 +130,13 @@ class _Search:
         self._home = home
         self._missing: list[str] = []
 
-    async def findings(self) -> Findings:
+    async def findings(self) -> Discovered:
         config = await self._ask("get_config", "the language of the house")
         language = str(config.get("language") or "en") if isinstance(config, dict) else "en"
         agents = await self._agents()
         assistants, preferred = await self._assistants(language)
         satellites = await self._satellites()
-        return Findings(
+        return Discovered(
             language=language,
             agents=agents,
             assistants=assistants,

@@ -11,7 +11,7 @@ import voluptuous as vol
 from ollama_warmer.config import checks
 from ollama_warmer.errors import ConfigError
 from ollama_warmer.house.client import BUILT_IN, NO_MODEL, OLD_BUILT_IN
-from ollama_warmer.house.discover import NO_AGENT, Assistant, Findings, Satellite
+from ollama_warmer.house.discover import NO_AGENT, Assistant, Discovered, Satellite
 from ollama_warmer.words import listing, phrase, printable
 
 _APP = "app"
@@ -58,7 +58,7 @@ class _Use(NamedTuple):
     language: str | None = None
 
 
-def choose_agent(findings: Findings, wanted: str | None) -> str:
+def choose_agent(findings: Discovered, wanted: str | None) -> str:
     """Return the agent to keep warm: the wanted one, else the preferred assistant's.
 
     Raises:
@@ -84,7 +84,7 @@ def choose_agent(findings: Findings, wanted: str | None) -> str:
     )
 
 
-def _check_agent(findings: Findings, agent: str, why: str) -> None:
+def _check_agent(findings: Discovered, agent: str, why: str) -> None:
     """Raise a ConfigError for an agent that cannot be kept warm; `why` is how it was come by."""
     if agent in {BUILT_IN, OLD_BUILT_IN}:
         raise ConfigError(f"{why}{NO_MODEL}. {_others(findings)}")
@@ -95,14 +95,14 @@ def _check_agent(findings: Findings, agent: str, why: str) -> None:
         )
 
 
-def _others(findings: Findings) -> str:
+def _others(findings: Discovered) -> str:
     """Return the sentence that says which agents could be taken."""
     if findings.models:
         return f"{_NAME_IT}: there are {listing(findings.models)}"
     return _NAME_IT if findings.agents is None else NO_AGENT
 
 
-def describe(url: str, findings: Findings, agent: str, language: str | None = None) -> Discovery:
+def describe(url: str, findings: Discovered, agent: str, language: str | None = None) -> Discovery:
     """Return the configuration for an agent.
 
     Args:
@@ -137,7 +137,7 @@ def describe(url: str, findings: Findings, agent: str, language: str | None = No
 
 
 def _satellites(
-    findings: Findings, agent: str, language: str | None, spoken: str | None
+    findings: Discovered, agent: str, language: str | None, spoken: str | None
 ) -> tuple[list[str], list[str]]:
     """Return a block for each satellite of the agent, and a line for each that is left out."""
     blocks, left_out, names = [], [], {_APP}
@@ -178,14 +178,14 @@ def _target(name: str, device: str | None, language: str | None) -> list[str]:
     ]
 
 
-def _own_assistant(findings: Findings, agent: str) -> Assistant | None:
+def _own_assistant(findings: Discovered, agent: str) -> Assistant | None:
     """Return the assistant that the app most likely uses to talk to the agent."""
     candidates = [findings.preferred] if findings.preferred else []
     candidates += findings.assistants or ()
     return next((it for it in candidates if it.agent == agent), None)
 
 
-def _use(findings: Findings, satellite: Satellite, agent: str) -> _Use:
+def _use(findings: Discovered, satellite: Satellite, agent: str) -> _Use:
     if satellite.disabled:
         return _Use(wanted=False, why="is disabled")
     if satellite.device is None:

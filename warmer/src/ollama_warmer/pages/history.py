@@ -20,7 +20,7 @@ _MARKS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Mark:
     """One round of a target.
 
     Attributes:
@@ -34,7 +34,7 @@ class Point:
     left: int | None
 
 
-def history(figure: Figure, points: Sequence[Point], ends: tuple[str, str], powers: int) -> Markup:
+def history(figure: Figure, points: Sequence[Mark], ends: tuple[str, str], powers: int) -> Markup:
     """Draw the newest rounds; each step up is ten times as many tokens.
 
     Args:
@@ -70,7 +70,7 @@ def _height(count: int, powers: int) -> float:
     return _PLOT * (1 - log10(max(count, 1)) / powers)
 
 
-def _point(sheet: Sheet, number: int, point: Point, powers: int) -> None:
+def _point(sheet: Sheet, number: int, point: Mark, powers: int) -> None:
     found, left = point.found, point.left
     if found is not None and left is not None:
         ends = (_height(found, powers), _height(left, powers))

@@ -10,7 +10,7 @@ from ollama_warmer.history.status_report import as_object
 from ollama_warmer.pages import document, values
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.pages.output import write
-from ollama_warmer.pages.status_targets import Target, figures, targets_of
+from ollama_warmer.pages.status_targets import TargetHistory, figures, targets_of
 from ollama_warmer.round.verdicts import Verdict
 
 _ROUNDS_LISTED = 50
@@ -67,7 +67,7 @@ def _nothing() -> Markup:
     )
 
 
-def _old(targets: Sequence[Target], now: datetime) -> Markup | None:
+def _old(targets: Sequence[TargetHistory], now: datetime) -> Markup | None:
     old = [target for target in targets if target.old]
     if not old:
         return None
@@ -84,7 +84,7 @@ def _old(targets: Sequence[Target], now: datetime) -> Markup | None:
     )
 
 
-def _verdict(targets: Sequence[Target]) -> Markup:
+def _verdict(targets: Sequence[TargetHistory]) -> Markup:
     worst = max((target.verdict for target in targets), key=document.severity)
     warm = sum(target.verdict == Verdict.WARM for target in targets)
     others = None if worst == Verdict.WARM else ["The worst of the others: ", document.badge(worst)]

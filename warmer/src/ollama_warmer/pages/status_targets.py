@@ -7,7 +7,7 @@ from typing import Any
 
 from ollama_warmer.pages import document, values
 from ollama_warmer.pages.drawing import Figure
-from ollama_warmer.pages.history import SHOWN, Point, history
+from ollama_warmer.pages.history import SHOWN, Mark, history
 from ollama_warmer.pages.markup import Child, Markup, element
 from ollama_warmer.round.verdicts import WARM_UP
 
@@ -42,12 +42,12 @@ class Asked:
         return values.objects(self.target.get("steps"))
 
     @property
-    def point(self) -> Point:
+    def point(self) -> Mark:
         """The round for a figure."""
         steps = self.steps
         warm_up = next((one for one in steps[:1] if one.get("step") == WARM_UP), {})
         last = next((one for one in steps[-1:] if one.get("step") != WARM_UP), {})
-        return Point(
+        return Mark(
             verdict=self.verdict,
             found=values.count(warm_up.get("re_read")),
             left=values.count(last.get("re_read")),
@@ -55,7 +55,7 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class TargetHistory:
     """A target.
 
     Attributes:
@@ -75,7 +75,7 @@ class Target:
     rounds: Sequence[Asked]
 
 
-def targets_of(state: Json, now: datetime) -> list[Target]:
+def targets_of(state: Json, now: datetime) -> list[TargetHistory]:
     """Return the targets of a status in its order, with times in the zone of `now`."""
     rounds: dict[Key, list[Asked]] = {}
     for one in values.objects(state.get("rounds")):
@@ -84,7 +84,7 @@ def targets_of(state: Json, now: datetime) -> list[Target]:
         for target in values.objects(one.get("targets")):
             rounds.setdefault(_key(target), []).append(Asked(at=ended, target=target))
     return [
-        Target(
+        TargetHistory(
             name=values.told(one.get("name")),
             verdict=values.told(one.get("verdict")),
             reason=values.told(one.get("reason"), "no reason was given"),
@@ -100,7 +100,7 @@ def _key(target: Json) -> Key:
     return target.get("name"), target.get("agent"), target.get("device")
 
 
-def figures(targets: Sequence[Target], now: datetime) -> Markup:
+def figures(targets: Sequence[TargetHistory], now: datetime) -> Markup:
     """Return the section with a card for each target, all to the same scale."""
     points = [one.point for target in targets for one in target.rounds]
     most = max((count for one in points for count in (one.found, one.left) if count), default=1)
@@ -115,7 +115,7 @@ def figures(targets: Sequence[Target], now: datetime) -> Markup:
     )
 
 
-def _card(number: int, target: Target, now: datetime, powers: int) -> Markup:
+def _card(number: int, target: TargetHistory, now: datetime, powers: int) -> Markup:
     heading = [element("span", target.name), document.badge(target.verdict)]
     when = "never asked" if target.at is None else values.when(target.at, now)
     about = [
@@ -145,7 +145,7 @@ def _short(at: datetime | None) -> str:
     return values.UNKNOWN if at is None else f"{at:%d %b %H:%M}"
 
 
-def _table(target: Target) -> document.Table:
+def _table(target: TargetHistory) -> document.Table:
     numbers = ("prompt", "cached", "re-read", "seconds")
     rows: list[list[Child]] = [
         [

@@ -7,7 +7,7 @@ from ollama_warmer.doctor.findings import HOME_ASSISTANT, Finding
 from ollama_warmer.doctor.house import House
 from ollama_warmer.doctor.register import Part, check
 from ollama_warmer.doctor.seen import Seen
-from ollama_warmer.house.discover import Findings, Satellite
+from ollama_warmer.house.discover import Discovered, Satellite
 from ollama_warmer.words import listing, printable
 
 
@@ -18,7 +18,7 @@ def satellites(seen: Seen) -> Iterator[Finding]:
         yield from check_satellites(seen.config, seen.house)
 
 
-def agents_of(satellite: Satellite, found: Findings) -> frozenset[str] | None:
+def agents_of(satellite: Satellite, found: Discovered) -> frozenset[str] | None:
     """Return the agents that a satellite talks to; none if that cannot be known.
 
     A select without a state tells nothing: the satellite is switched off.

@@ -7,7 +7,6 @@ from ollama_warmer.doctor.register import Part, check
 from ollama_warmer.doctor.seen import Seen
 from ollama_warmer.ollama.facts import (
     CACHED_COUNT,
-    LLAMA_SERVER,
     ORDERED_TOOLS,
     Memory,
     PromptPath,
@@ -50,9 +49,9 @@ def check_versions(
             "Run a release, or confirm with --measure that counts arrive",
         )
         return
-    yield OLLAMA.ok("ollama_version", f"version {shown}, {_engine(version, runner)}")
+    yield OLLAMA.ok("ollama_version", f"version {shown}, {_engine(runner)}")
     if not version.since(*CACHED_COUNT):
-        yield _no_counts(version)
+        yield _no_counts(version, runner)
     yield from _faults(version)
     if runner is Runner.MLX:
         yield from _mlx_faults(version)
@@ -60,18 +59,18 @@ def check_versions(
         yield from _checkpoint_faults(version, path)
 
 
-def _engine(version: Version, runner: Runner) -> str:
+def _engine(runner: Runner) -> str:
     if runner is Runner.MLX:
         return "which runs this model in its MLX runner"
-    if version.since(*LLAMA_SERVER):
+    if runner is Runner.LLAMA_SERVER:
         return "which runs models in llama-server"
     return "which runs models in a runner of its own, without llama-server's lines in the log"
 
 
-def _no_counts(version: Version) -> Finding:
+def _no_counts(version: Version, runner: Runner) -> Finding:
     """Say what is missing before 0.33.3."""
     log = "name its log under [counts]"
-    if not version.since(*LLAMA_SERVER):
+    if runner is Runner.GO:
         log += " and start it with OLLAMA_DEBUG=1"
     return OLLAMA.advice(
         "version_counts",

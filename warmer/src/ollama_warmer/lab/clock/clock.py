@@ -137,7 +137,7 @@ class Clock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class House:
+class HouseToRestore:
     """The house whose prompt is put back afterwards."""
 
     config: Config
@@ -187,7 +187,7 @@ class Outcome:
         return ExitCode.ALL_WARM if self.restored is None else self.restored.exit_code
 
 
-async def demonstrate(lab: Clock, house: House | None, start: datetime) -> Outcome:
+async def demonstrate(lab: Clock, house: HouseToRestore | None, start: datetime) -> Outcome:
     """Measure, and then put the house's prompt back, also after an error or Ctrl-C."""
     placed: list[Placed] = []
     errors: list[WarmerError] = []

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ollama_warmer.lab.probe.group import Finding, Group, costs_of, group_of
+from ollama_warmer.lab.probe.group import Group, GroupFinding, costs_of, group_of
 from ollama_warmer.lab.probe.record import Record
 from ollama_warmer.lab.probe.tables import tables
 from ollama_warmer.lab.probe.verdict import verdict
@@ -17,7 +17,7 @@ def conclude(record: Record) -> dict[str, Any]:
     """
     run = record.as_json()
     if record.disturbed:
-        finding = Finding(group=Group.UNKNOWN, reason=record.disturbed[0])
+        finding = GroupFinding(group=Group.UNKNOWN, reason=record.disturbed[0])
     else:
         finding = group_of(costs_of(run["summary"]))
     run["tables"] = tables(run, group=finding.group.value, batch=finding.batch)

@@ -61,7 +61,7 @@ class Costs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class GroupFinding:
     """A group, and what it was decided by.
 
     Attributes:
@@ -97,38 +97,38 @@ def costs_of(summary: Mapping[str, Any]) -> Costs:
     return Costs(**found, uncounted=uncounted)
 
 
-def group_of(costs: Costs) -> Finding:
+def group_of(costs: Costs) -> GroupFinding:
     """Return the group that the costs of a build show."""
     if trouble := _cannot_tell(costs):
-        return Finding(group=Group.UNKNOWN, reason=trouble)
+        return GroupFinding(group=Group.UNKNOWN, reason=trouble)
     whole = min(costs.cold)
     seen = _Shares(whole - FEW, costs)
     if seen.first_whole == 1 and seen.later_warm >= _NEARLY_ALL:
-        return Finding(
+        return GroupFinding(
             group=Group.ONCE,
             reason=f"the first new conversation on a system text re-read {span(costs.first)} "
             f"tokens, as many as a cold one, and the later ones {span(costs.later)}",
         )
     if seen.warm >= _NEARLY_ALL:
-        return Finding(
+        return GroupFinding(
             group=Group.TRUNCATES,
             reason=f"{seen.count_warm} of {len(costs.new)} new conversations re-read no more than "
             f"{FEW} tokens{_others(cost for cost in costs.new if cost > FEW)}",
         )
     if seen.whole >= _NEARLY_ALL:
-        return Finding(
+        return GroupFinding(
             group=Group.NO_REUSE,
             reason=f"new conversations re-read {span(costs.new)} tokens, cold ones "
             f"{span(costs.cold)}",
         )
     if seen.same_step >= _NEARLY_ALL:
-        return Finding(
+        return GroupFinding(
             group=Group.ONE_BATCH_BACK,
             batch=_batch(seen.step),
             reason=f"new conversations re-read {span(costs.new)} tokens each, whatever came "
             f"before, where a cold one reads {span(costs.cold)}",
         )
-    return Finding(
+    return GroupFinding(
         group=Group.UNKNOWN,
         reason=f"new conversations re-read {span(costs.new)} tokens without a pattern that is "
         f"known ({seen.count_warm} of {len(costs.new)} of them at most {FEW})",

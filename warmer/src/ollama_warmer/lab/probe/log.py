@@ -13,6 +13,8 @@ import re
 
 from ollama_warmer.counts.wrapping import Unwrapping
 from ollama_warmer.errors import ConfigError, WarmerError
+from ollama_warmer.lab.probe.survey import PUBLISHED
+from ollama_warmer.ollama.facts import Memory, Runner
 
 _SLOT = r"slot +\S{1,20}: id +\d+ \| task -?\d+ \| +"
 _PAIRS = r"[a-z_]+ = -?[\d.]+(?: MiB)?"
@@ -68,19 +70,20 @@ class Told:
 
 def told_by(lines: Iterable[str]) -> Told:
     """Return what safe lines tell of the model; the newest load counts."""
-    memory = runner = None
-    batch = None
+    memory: str | None = None
+    runner: str | None = None
+    batch: int | None = None
     for line in lines:
         if _STARTING in line:
-            memory, runner = None, "llama-server"
+            memory, runner = None, str(Runner.LLAMA_SERVER)
             flags = dict(flag.split() for flag in _FLAG.findall(line))
             batch = int(flags["-b"]) if "-b" in flags else None
         elif "mlx runner" in line:
-            memory, runner, batch = None, "MLX", None
+            memory, runner, batch = None, str(Runner.MLX), None
         elif "llama_memory_recurrent" in line:
-            memory = "recurrent"
+            memory = PUBLISHED[Memory.RECURRENT]
         elif memory is None and (match := _WINDOW.search(line)):
-            memory = "sliding window" if int(match[1]) else "attention-only"
+            memory = PUBLISHED[Memory.SLIDING if int(match[1]) else Memory.ATTENTION]
     return Told(memory=memory, runner=runner, batch=batch)
 
 

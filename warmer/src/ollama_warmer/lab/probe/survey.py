@@ -11,7 +11,7 @@ from ollama_warmer.ollama.facts import Memory, Version, full_name
 from ollama_warmer.words import listing, printable
 
 # As the published results call them.
-_MEMORY = {
+PUBLISHED = {
     Memory.ATTENTION: "attention-only",
     Memory.SLIDING: "sliding window",
     Memory.RECURRENT: "recurrent",
@@ -92,7 +92,7 @@ def memory_of(shown: Mapping[str, Any]) -> str | None:
     info = shown.get("model_info")
     if not isinstance(info, dict) or not info:
         return None
-    return _MEMORY[facts.memory_of(shown)]
+    return PUBLISHED[facts.memory_of(shown)]
 
 
 def runner_of(form: object, version: str) -> str | None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from ollama_warmer.lab.probe.disturbance import FEW, re_read, row_of
-from ollama_warmer.lab.probe.group import Finding, Group, costs_of
+from ollama_warmer.lab.probe.group import Group, GroupFinding, costs_of
 from ollama_warmer.lab.probe.plan import PLAN, Kind, Phase
 from ollama_warmer.lab.probe.prompts import digest
 from ollama_warmer.lab.probe.words import duration, durations, span
@@ -54,7 +54,7 @@ _KEEP = (
 )
 
 
-def verdict(run: Json, finding: Finding) -> list[str]:
+def verdict(run: Json, finding: GroupFinding) -> list[str]:
     """Return the verdict as sentences, the most important ones first.
 
     Args:
@@ -74,7 +74,7 @@ def verdict(run: Json, finding: Finding) -> list[str]:
     return found
 
 
-def _group(run: Json, finding: Finding) -> str:
+def _group(run: Json, finding: GroupFinding) -> str:
     group = finding.group
     if group is Group.UNKNOWN:
         return f"Unknown group: {finding.reason}."
