@@ -18,6 +18,7 @@ from script.lib.artifacts import ArtifactError, build
 from script.lib.project import ROOT, VERSION, out_of_step, raise_version, read
 
 DRY: Final = "a release would be refused: "
+_STDERR: Final = 2  # what is printed on the other one are the names of the files
 
 
 class ReleaseError(Exception):
@@ -65,7 +66,9 @@ def rehearse(root: Path, version: str, day: str, output: Path) -> list[Path]:
         _git(root, "clone", "--quiet", "--depth=1", root.as_uri(), str(clone))
         prepare(clone, version, day)
         programs = Path(sys.executable).parent
-        checked = subprocess.run([clone / "script/lib/lint_github.sh", programs], check=False)
+        checked = subprocess.run(
+            [clone / "script/lib/lint_github.sh", programs], check=False, stdout=_STDERR
+        )
         if checked.returncode:
             raise ReleaseError("a file for GitHub or the container has a fault: see above")
         return build(clone, output)

@@ -1,9 +1,11 @@
 """What HACS and hassfest ask of the repository, checked without them; and its own promises."""
 
+import json
 from pathlib import Path
 import re
 import sys
 
+import hass_frontend
 import probatio
 import pytest
 
@@ -89,6 +91,21 @@ def test_hacs() -> None:
     folders = [path for path in (ROOT / "custom_components").iterdir() if path.is_dir()]
     assert [path for path in folders if (path / "manifest.json").exists()] == [COMPONENT]
     assert (ROOT / "README.md").read_text().startswith("# ")
+
+
+def test_icons() -> None:
+    """Home Assistant has each icon, and a state's is not that of all states, as hassfest asks."""
+    text = (COMPONENT / "icons.json").read_text()
+    listed = json.loads((Path(hass_frontend.__path__[0]) / "static/mdi/iconList.json").read_text())
+    assert {*re.findall(r'"mdi:(.*?)"', text)} <= {icon["name"] for icon in listed}
+    same = [
+        f"{platform}.{key}.{state}"
+        for platform, keys in json.loads(text)["entity"].items()
+        for key, icons in keys.items()
+        for state, icon in icons.get("state", {}).items()
+        if icon == icons["default"]
+    ]
+    assert same == []
 
 
 def test_licence() -> None:
