@@ -1,6 +1,6 @@
 """Ollama Warm: one prompt prefix for every room, kept warm and proven so."""
 
-from homeassistant.const import CONF_API_KEY, CONF_URL, Platform
+from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import config_validation as cv
@@ -41,9 +41,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
 
 async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
     """Set up a server and its agents."""
-    client = OllamaClient(
-        async_get_clientsession(hass), entry.data[CONF_URL], entry.data.get(CONF_API_KEY)
-    )
+    client = OllamaClient.of(async_get_clientsession(hass), entry.data)
     server, store = Server(client=client), PrefixStore(hass, entry.entry_id)
     await store.async_load()
     agents = {

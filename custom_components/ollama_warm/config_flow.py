@@ -13,23 +13,26 @@ from homeassistant.config_entries import (
     ConfigSubentryFlow,
     OptionsFlow,
 )
-from homeassistant.const import CONF_API_KEY, CONF_NAME, CONF_URL
+from homeassistant.const import CONF_NAME, CONF_PASSWORD, CONF_URL, CONF_USERNAME
 from homeassistant.core import callback
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .flow.agent_flow import AgentFlow
-from .flow.core_import import CoreAgent, async_core_agents, tidy_url
+from .flow.core_import import CoreAgent, async_core_agents
 from .flow.flow_schema import (
     CONF_AGENT,
-    KEY_SCHEMA,
     OPTIONS_SCHEMA,
     SERVER_SCHEMA,
     has_model,
+    reauth_schema,
     take_over_schema,
 )
 from .flow.migration import MINOR_VERSION
-from .ollama.client import Model, ModelNotFoundError, OllamaClient, OllamaError
+from .flow.server_form import read_server_form
+from .ollama.address import is_same_server
+from .ollama.client import Model, OllamaClient
+from .ollama.errors import ModelNotFoundError, OllamaError
 
 
 class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
@@ -42,6 +45,7 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         """Nothing has gone wrong yet."""
         self._errors: dict[str, str] = {}
         self._placeholders: dict[str, str] = {}
+        self._shown: Mapping[str, Any] = {}
 
     @classmethod
     @callback
@@ -70,7 +74,7 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         """Ask for the address, and create the entry once the server answers."""
         if user_input is not None and (data := await self._async_check(user_input)):
             return self.async_create_entry(title=data[CONF_URL], data=data)
-        return self._form("server", SERVER_SCHEMA, user_input)
+        return self._form("server", SERVER_SCHEMA, self._shown)
 
     async def async_step_take_over(
         self, user_input: dict[str, Any] | None = None
@@ -79,18 +83,18 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         agents = self._core_agents()
         if not agents:
             return self.async_abort(reason="nothing_to_take_over")
-        if user_input is not None and (agent := agents.get(user_input[CONF_AGENT])):
-            server = {CONF_URL: agent.url, CONF_API_KEY: agent.api_key or ""}
-            if data := await self._async_check(server, agent.model):
-                subentry = ConfigSubentryData(
-                    data=agent.data,
-                    subentry_type=SUBENTRY_CONVERSATION,
-                    title=user_input[CONF_NAME],
-                    unique_id=None,
-                )
-                return self.async_create_entry(
-                    title=data[CONF_URL], data=data, subentries=[subentry]
-                )
+        if (
+            user_input is not None
+            and (agent := agents.get(user_input[CONF_AGENT]))
+            and (data := await self._async_check(agent.server, agent.model))
+        ):
+            subentry = ConfigSubentryData(
+                data=agent.data,
+                subentry_type=SUBENTRY_CONVERSATION,
+                title=user_input[CONF_NAME],
+                unique_id=None,
+            )
+            return self.async_create_entry(title=data[CONF_URL], data=data, subentries=[subentry])
         return self._form("take_over", take_over_schema(agents), user_input)
 
     async def async_step_reconfigure(
@@ -100,28 +104,35 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         entry = self._get_reconfigure_entry()
         if user_input is not None and (data := await self._async_check(user_input)):
             return self._changed(entry, data, "reconfigure_successful")
-        return self._form("reconfigure", SERVER_SCHEMA, user_input or entry.data)
+        values = self._shown or read_server_form(entry.data).values
+        return self._form("reconfigure", SERVER_SCHEMA, values)
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 - its form
-        """Begin when the server no longer takes the key."""
+        """Begin when the server does not take the credential, or wants one."""
         return await self.async_step_reauth_confirm()
 
     async def async_step_reauth_confirm(
         self, user_input: dict[str, Any] | None = None
     ) -> ConfigFlowResult:
-        """Ask for another key."""
+        """Ask for another credential of the same kind."""
         entry = self._get_reauth_entry()
         url = {CONF_URL: entry.data[CONF_URL]}
         if user_input is not None and (data := await self._async_check(url | user_input)):
             return self._changed(entry, data, "reauth_successful")
         self._placeholders = url | self._placeholders
-        return self._form("reauth_confirm", KEY_SCHEMA, None)
+        # Without a password the user name is all that can be wrong.
+        known = {CONF_USERNAME} if CONF_PASSWORD in entry.data else set()
+        values = {key: value for key, value in entry.data.items() if key in known}
+        return self._form("reauth_confirm", reauth_schema(entry.data), values)
 
     def _core_agents(self) -> dict[str, CoreAgent]:
         """Return the agents that can be taken over together with their servers."""
-        ours = {entry.data[CONF_URL] for entry in self._async_current_entries()}
-        agents = async_core_agents(self.hass)
-        return {key: agent for key, agent in agents.items() if agent.url not in ours}
+        ours = [entry.data[CONF_URL] for entry in self._async_current_entries()]
+        return {
+            key: agent
+            for key, agent in async_core_agents(self.hass).items()
+            if not any(is_same_server(url, agent.server[CONF_URL]) for url in ours)
+        }
 
     async def _async_check(
         self, user_input: Mapping[str, str], model: str | None = None
@@ -130,14 +141,14 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
 
         Ends the flow if another entry has this server already.
         """
-        self._errors, self._placeholders = {}, {}
-        data = {key: value.strip() for key, value in user_input.items() if value.strip()}
-        try:
-            data[CONF_URL] = tidy_url(data.get(CONF_URL))
-        except probatio.Invalid:
-            self._errors[CONF_URL] = "invalid_url"
+        form = read_server_form(user_input)
+        data = self._shown = form.values
+        self._errors, self._placeholders = dict(form.errors), {}
+        if self._errors:
             return None
-        self._async_abort_entries_match({CONF_URL: data[CONF_URL]})
+        for entry in self._async_current_entries():
+            if is_same_server(url := entry.data[CONF_URL], data[CONF_URL]):
+                self._async_abort_entries_match({CONF_URL: url})
         try:
             models = await self._async_ask(data)
             if model and not has_model(models, model):
@@ -151,7 +162,7 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
     async def _async_ask(self, data: Mapping[str, str]) -> list[Model]:
         """Return a server's models. Raises OllamaError if it is none, or does not answer."""
         session = async_get_clientsession(self.hass)
-        client = OllamaClient(session, data[CONF_URL], data.get(CONF_API_KEY))
+        client = OllamaClient.of(session, data)
         await client.version()
         return await client.models()
 
@@ -174,7 +185,8 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
         # Its update listener does that, but only if something changed, and only if the entry
         # was set up: one whose key was refused may not have got that far.
         listens = bool(entry.update_listeners) and data != dict(entry.data)
-        title = data[CONF_URL] if entry.title == entry.data[CONF_URL] else entry.title
+        named = is_same_server(entry.title, entry.data[CONF_URL])
+        title = data[CONF_URL] if named else entry.title
         result = self.async_update_and_abort(entry, title=title, data=data, reason=reason)
         if not listens:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)

@@ -12,7 +12,7 @@ from homeassistant.helpers.update_coordinator import DataUpdateCoordinator, Upda
 from .agent.agent import Agent
 from .agent.store import PrefixStore
 from .const import DOMAIN, LOGGER
-from .ollama.client import InvalidAuthError, OllamaError
+from .ollama.errors import InvalidAuthError, InvalidPasswordError, OllamaError
 from .ollama.server import Server, ServerState
 from .warming.warm_up import WarmUp
 from .warming.warmth import Warmth
@@ -63,7 +63,7 @@ class OllamaWarmCoordinator(DataUpdateCoordinator[ServerState]):
         try:
             version = await self.server.client.version()
             loaded = await self.server.client.loaded()
-        except InvalidAuthError as err:
+        except (InvalidAuthError, InvalidPasswordError) as err:
             raise ConfigEntryAuthFailed(
                 translation_domain=DOMAIN,
                 translation_key=err.translation_key,

@@ -12,6 +12,7 @@ from homeassistant.core import HomeAssistant
 
 from .const import SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
+from .ollama.address import has_login
 from .turns.turn_log import async_turn_log
 from .turns.turns import Turn
 
@@ -32,6 +33,7 @@ async def async_get_config_entry_diagnostics(
             "version": f"{entry.version}.{entry.minor_version}",
             "url": {"scheme": url.scheme, "host": REDACTED, "port": url.port},
             "has_api_key": CONF_API_KEY in entry.data,
+            "has_password": has_login(entry.data),
         },
         "server": _server(coordinator) if coordinator else None,
         "agents": [

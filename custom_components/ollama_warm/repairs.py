@@ -17,7 +17,7 @@ from .agent.moving import CONF_KEPT_MOVING, moving_key, moving_parts
 from .agent.options import AgentOptions
 from .const import CONF_NUM_CTX
 from .coordinator import OllamaWarmConfigEntry
-from .ollama.client import OllamaError
+from .ollama.errors import OllamaError
 from .problems.checks import Kind
 from .problems.windows import longest
 

@@ -8,15 +8,13 @@ import aiohttp
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.ollama.client import (
+from custom_components.ollama_warm.ollama.client import Counts, Model, OllamaClient
+from custom_components.ollama_warm.ollama.errors import (
     BrokenAnswerError,
     CannotConnectError,
-    Counts,
     InvalidAuthError,
-    Model,
     ModelNotFoundError,
     NotOllamaError,
-    OllamaClient,
     OllamaError,
     ServerError,
 )

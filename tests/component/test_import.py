@@ -202,9 +202,9 @@ async def test_which_agents_there_are(house: House) -> None:
     add_core(hass, NOWHERE, New=CORE_AGENT | {"llm_hass_api": ["gone", "assist"], "prompt": ""})
     hass.config_entries.async_update_entry(core, options={"api_key": f" {API_KEY} "})
     found = list(async_core_agents(hass).values())
-    assert [(one.title, one.url, one.api_key, one.model) for one in found] == [
-        ("Old", "http://nas:11434", API_KEY, "tiny"),
-        ("New", NOWHERE, None, "tiny"),
+    assert [(one.title, one.server, one.model) for one in found] == [
+        ("Old", {CONF_URL: "http://nas:11434", CONF_API_KEY: API_KEY}, "tiny"),
+        ("New", {CONF_URL: NOWHERE}, "tiny"),
     ]
     assert [one.data["llm_hass_api"] for one in found] == [["assist"], ["assist"]]
     assert "prompt" not in found[1].data

@@ -15,16 +15,15 @@ import pytest
 
 from custom_components.ollama_warm.agent.answer import Answer
 from custom_components.ollama_warm.ollama import reading
-from custom_components.ollama_warm.ollama.client import (
+from custom_components.ollama_warm.ollama.client import Counts, OllamaClient
+from custom_components.ollama_warm.ollama.download import async_download
+from custom_components.ollama_warm.ollama.errors import (
     BrokenAnswerError,
-    Counts,
     NotOllamaError,
-    OllamaClient,
     OllamaError,
     ServerError,
     UnreadableAnswerError,
 )
-from custom_components.ollama_warm.ollama.download import async_download
 from homeassistant.exceptions import HomeAssistantError
 
 from .server import JSON, answering, reply

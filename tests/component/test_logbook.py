@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
     WebSocketGenerator,
 )
 
-from custom_components.ollama_warm.ollama.client import CannotConnectError, OllamaError
+from custom_components.ollama_warm.ollama.errors import CannotConnectError, OllamaError
 from custom_components.ollama_warm.turns.events import (
     EVENT_NOT_WARMED,
     async_tell_failed,

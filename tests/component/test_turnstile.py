@@ -8,7 +8,7 @@ from datetime import timedelta
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.ollama.client import CannotConnectError
+from custom_components.ollama_warm.ollama.errors import CannotConnectError
 from custom_components.ollama_warm.ollama.turnstile import QUIET_S, Turnstile
 
 KITCHEN, OFFICE = "an agent", "another agent"

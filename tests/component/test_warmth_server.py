@@ -8,7 +8,8 @@ from unittest.mock import AsyncMock, patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.ollama.client import CannotConnectError, OllamaClient
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.ollama.errors import CannotConnectError
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.exceptions import HomeAssistantError

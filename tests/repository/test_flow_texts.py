@@ -6,7 +6,7 @@ import probatio
 
 from custom_components.ollama_warm.flow import flow_schema
 from custom_components.ollama_warm.flow.core_import import CoreAgent
-from custom_components.ollama_warm.ollama.client import ModelNotFoundError
+from custom_components.ollama_warm.ollama.errors import ModelNotFoundError
 from custom_components.ollama_warm.prefix import lint
 from homeassistant.data_entry_flow import section
 
@@ -14,6 +14,7 @@ from .repository import COMPONENT
 from .test_translations import ERRORS, below
 
 SERVER = (COMPONENT / "config_flow.py").read_text()
+FIELDS = (COMPONENT / "flow" / "server_form.py").read_text()
 AGENT = (COMPONENT / "flow" / "agent_flow.py").read_text()
 AGENT_TEXTS = "config_subentries.conversation"
 # Notes stop nobody, so the form says nothing of them.
@@ -39,13 +40,14 @@ def check_fields(path: str, schema: probatio.Schema) -> None:
 def test_the_forms_of_a_server() -> None:
     """Each step, field, error, abort and choice has its words, and no other has."""
     assert below("config.step") | below("options.step") == steps(SERVER)
-    agents = {"one": CoreAgent(title="", url="", api_key="", data={"model": ""})}
+    agents = {"one": CoreAgent(title="", server={}, data={"model": ""})}
     check_fields("config.step.server", flow_schema.SERVER_SCHEMA)
     check_fields("config.step.reconfigure", flow_schema.SERVER_SCHEMA)
-    check_fields("config.step.reauth_confirm", flow_schema.KEY_SCHEMA)
+    check_fields("config.step.reauth_confirm", flow_schema.CREDENTIALS_SCHEMA)
     check_fields("config.step.take_over", flow_schema.take_over_schema(agents))
     check_fields("options.step.init", flow_schema.OPTIONS_SCHEMA)
-    assert below("config.error") == found(r'_errors\[\w+\] = "(\w+)"', SERVER) | ERRORS
+    wrong = found(r'CONF_URL: "(\w+)"', FIELDS) | found(r'errors\[\w+\] = "(\w+)"', FIELDS)
+    assert below("config.error") == wrong | ERRORS
     own = found(r'reason="(\w+)"', SERVER) | found(r'data, "(\w+)"\)', SERVER)
     assert below("config.abort") == own | {"already_configured"}
     assert below("config.step.user.menu_options") == menu("user", SERVER)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.ollama_warm.ollama import client as api
+from custom_components.ollama_warm.ollama import errors as api
 from custom_components.ollama_warm.tools import words
 
 from .repository import COMPONENT, ROOT, TRANSLATIONS, loaded, parsed, sources

@@ -17,7 +17,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WARM_UP_PREFIX, WINDOW_SHARE
-from ..ollama.client import Counts, OllamaError
+from ..ollama.client import Counts
+from ..ollama.errors import OllamaError
 from ..ollama.server import Server
 from ..ollama.ways import ONE_TOKEN
 from ..prefix.agent_prefix import WirePrefix

@@ -30,8 +30,9 @@ from ..const import (
     DOMAIN,
 )
 from ..coordinator import OllamaWarmConfigEntry
-from ..ollama.client import Model, OllamaClient, OllamaError, ServerError
+from ..ollama.client import Model, OllamaClient
 from ..ollama.download import async_download
+from ..ollama.errors import OllamaError, ServerError
 from .core_import import async_core_agents
 from .flow_schema import (
     CONF_AGENT,

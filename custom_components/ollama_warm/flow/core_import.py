@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import probatio
-from yarl import URL
 
 from homeassistant.const import (
     CONF_API_KEY,
@@ -18,7 +17,7 @@ from homeassistant.const import (
     CONF_URL,
 )
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import config_validation as cv, llm
+from homeassistant.helpers import llm
 
 from ..const import (
     CONF_AUTO_WARM,
@@ -34,6 +33,7 @@ from ..const import (
     DEFAULT_WARM_INTERVAL,
     SUBENTRY_CONVERSATION,
 )
+from ..ollama.address import server_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class CoreAgent:
     """An agent of Home Assistant's own integration, in the words of this one."""
 
     title: str
-    url: str
-    api_key: str | None
+    server: dict[str, Any]
+    """The settings of its server, as an entry of ours has them."""
     data: dict[str, Any]
 
     @property
@@ -58,26 +58,23 @@ def async_core_agents(hass: HomeAssistant) -> dict[str, CoreAgent]:
     return {
         subentry.subentry_id: CoreAgent(
             title=subentry.title,
-            url=url,
-            api_key=(settings.get(CONF_API_KEY) or "").strip() or None,
+            server=server,
             data=_taken_over(subentry.data, apis),
         )
         for entry in hass.config_entries.async_entries(CORE_DOMAIN)
-        if (url := _url(settings := {**entry.data, **entry.options}))
+        if (server := _server({**entry.data, **entry.options}))
         for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
         if subentry.data.get(CONF_MODEL)
     }
 
 
-def tidy_url(url: object) -> str:
-    """Return the address of a server as it is stored. Raises Invalid if it is none."""
-    return str(URL(cv.url(url))).rstrip("/")
-
-
-def _url(settings: Mapping[str, Any]) -> str | None:
-    """Return the address in the settings of an entry, None where there is none."""
+def _server(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a server as an entry of ours has it, None where there is no address."""
+    key = str(settings.get(CONF_API_KEY) or "").strip()
     try:
-        return tidy_url(settings.get(CONF_URL))
+        return server_data(
+            {CONF_URL: settings.get(CONF_URL), **({CONF_API_KEY: key} if key else {})}
+        )
     except probatio.Invalid:
         return None
 

@@ -14,8 +14,10 @@ from homeassistant.const import (
     CONF_LLM_HASS_API,
     CONF_MODEL,
     CONF_NAME,
+    CONF_PASSWORD,
     CONF_PROMPT,
     CONF_URL,
+    CONF_USERNAME,
 )
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.llm import API
@@ -47,6 +49,7 @@ from ..const import (
     DEFAULT_URL,
     MIN_NUM_CTX,
 )
+from ..ollama.address import has_login
 from ..ollama.client import Model
 from ..ollama.facts import full_name
 from ..prefix.lint import Finding, Severity, lint
@@ -75,16 +78,22 @@ _WHOLE_NUMBERS = (CONF_NUM_CTX, CONF_MAX_HISTORY, CONF_KEEP_ALIVE, CONF_WARM_INT
 _TOKENS = "tokens"
 _PASSWORD = TextSelector(TextSelectorConfig(type=TextSelectorType.PASSWORD))
 _PLACES = TextSelector(TextSelectorConfig(multiline=True, read_only=True))
+_KEY = {probatio.Optional(probatio.Secret(CONF_API_KEY)): _PASSWORD}
+# A user name may be a token, so it is not shown to whoever looks over a shoulder.
+_LOGIN = {
+    probatio.Optional(probatio.Secret(key)): _PASSWORD for key in (CONF_USERNAME, CONF_PASSWORD)
+}
+_CREDENTIALS = {**_KEY, **_LOGIN}
 
 SERVER_SCHEMA = probatio.Schema(
     {
         probatio.Required(CONF_URL, default=DEFAULT_URL): TextSelector(
             TextSelectorConfig(type=TextSelectorType.URL)
         ),
-        probatio.Optional(probatio.Secret(CONF_API_KEY)): _PASSWORD,
+        **_CREDENTIALS,
     }
 )
-KEY_SCHEMA = probatio.Schema({probatio.Optional(probatio.Secret(CONF_API_KEY)): _PASSWORD})
+CREDENTIALS_SCHEMA = probatio.Schema(_CREDENTIALS)
 OPTIONS_SCHEMA = probatio.Schema(
     {
         probatio.Optional(CONF_WEATHER_ENTITY): EntitySelector(
@@ -142,6 +151,13 @@ def take_over_schema(agents: Mapping[str, CoreAgent]) -> probatio.Schema:
             probatio.Required(CONF_NAME, default=DEFAULT_NAME): TextSelector(),
         }
     )
+
+
+def reauth_schema(data: Mapping[str, Any]) -> probatio.Schema:
+    """Return the form that asks for what a server refuses, for anything if it was sent nothing."""
+    if CONF_API_KEY in data:
+        return probatio.Schema(_KEY)
+    return probatio.Schema(_LOGIN) if has_login(data) else CREDENTIALS_SCHEMA
 
 
 def flat(user_input: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

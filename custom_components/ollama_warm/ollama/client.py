@@ -11,79 +11,34 @@ from http import HTTPStatus
 from typing import Any, Self
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, hdrs
-from yarl import URL
 
-from homeassistant.exceptions import HomeAssistantError
+from homeassistant.const import CONF_API_KEY, CONF_PASSWORD, CONF_URL, CONF_USERNAME
 
-from ..const import DOMAIN
 from . import reading
+from .address import authorization, server_data, without_secrets
+from .errors import (
+    BrokenAnswerError,
+    CannotConnectError,
+    InvalidAuthError,
+    InvalidPasswordError,
+    ModelNotFoundError,
+    NotArrivingError,
+    NotOllamaError,
+    OllamaError,
+    RedirectedError,
+    ServerError,
+    UnreadableAnswerError,
+)
+from .origin import SentElsewhereError, staying
 
 # A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
 # follows is a sign of life, so only connecting and silence are limited.
 _CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
 _QUICK_TIMEOUT = ClientTimeout(total=10)
 _LONGEST_QUOTE = 120
+_LONGEST_LOOK = 2000
 _NODE_HEADER = "X-Fleet-Node"
-_PLAIN = {hdrs.ACCEPT_ENCODING: "identity"}
-
-
-class OllamaError(HomeAssistantError):
-    """Base of everything that can go wrong between Home Assistant and Ollama.
-
-    The message is a translated sentence; `translation_key` tells the cases apart.
-    """
-
-    key = "server_error"
-
-    def __init__(self, **placeholders: str) -> None:
-        """Make the error of this class with the placeholders of its sentence."""
-        super().__init__(
-            translation_domain=DOMAIN,
-            translation_key=self.key,
-            translation_placeholders=placeholders,
-        )
-
-
-class CannotConnectError(OllamaError):
-    """Nothing answers at the address, or it went silent. Placeholder: url."""
-
-    key = "cannot_connect"
-
-
-class InvalidAuthError(OllamaError):
-    """The server wants another API key. Placeholder: url."""
-
-    key = "invalid_auth"
-
-
-class NotOllamaError(OllamaError):
-    """Something answers, but not as Ollama does. Placeholder: url."""
-
-    key = "not_ollama"
-
-
-class BrokenAnswerError(OllamaError):
-    """The answer stopped in the middle or could not be read. Placeholder: url."""
-
-    key = "broken_answer"
-
-
-class UnreadableAnswerError(OllamaError):
-    """The answer is longer, or nested deeper, than any that makes sense. Placeholder: url."""
-
-    key = "unreadable_answer"
-
-
-class ModelNotFoundError(OllamaError):
-    """The model is not on the server. Placeholders: model."""
-
-    key = "model_not_found"
-
-
-class ServerError(OllamaError):
-    """Ollama says that it failed. Placeholder: message, in Ollama's words."""
-
-    key = "server_error"
+_PLAIN: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,11 +91,35 @@ class Model:
 class OllamaClient:
     """Speaks to one Ollama server."""
 
-    def __init__(self, session: ClientSession, url: str, api_key: str | None = None) -> None:
-        """Use Home Assistant's shared session; nothing is connected yet."""
+    def __init__(
+        self,
+        session: ClientSession,
+        url: str,
+        api_key: str | None = None,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+    ) -> None:
+        """Use Home Assistant's shared session; nothing is connected yet.
+
+        What the address holds of secrets is sent as a credential, and is not part of `url`.
+        """
+        given = {CONF_API_KEY: api_key, CONF_USERNAME: username, CONF_PASSWORD: password}
+        data = server_data({CONF_URL: url} | {key: value for key, value in given.items() if value})
         self._session = session
-        self.url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self.url: str = data[CONF_URL]
+        self._authorization = authorization(data)
+
+    @classmethod
+    def of(cls, session: ClientSession, data: Mapping[str, str]) -> Self:
+        """Return the client for the settings of a server as they are stored."""
+        return cls(
+            session,
+            data[CONF_URL],
+            data.get(CONF_API_KEY),
+            username=data.get(CONF_USERNAME),
+            password=data.get(CONF_PASSWORD),
+        )
 
     async def version(self) -> str:
         """Return the server's version. Raises OllamaError."""
@@ -243,18 +222,30 @@ class OllamaClient:
         self, method: str, path: str, body: Mapping[str, Any] | None, limits: ClientTimeout
     ) -> AsyncIterator[ClientResponse]:
         """Send a request, and turn whatever fails until its answer is read into OllamaError."""
+        if not self._authorization.isprintable():
+            # No header can hold it, so it can't be the right one.
+            raise self._refusal
+        headers = {**_PLAIN}
+        if self._authorization:
+            headers[hdrs.AUTHORIZATION] = self._authorization
         started = False
         try:
-            async with self._session.request(
+            async with staying(
+                self._session,
                 method,
-                URL(self.url + path),
-                json=body,
-                headers=_PLAIN | self._headers,
-                timeout=limits,
+                self.url,
+                path,
+                body=body,
+                headers=headers,
+                limits=limits,
             ) as response:
                 await self._check(response, body)
                 started = True
                 yield response
+        except SentElsewhereError as err:
+            if err.target:
+                raise RedirectedError(url=self.url, target=err.target) from err
+            raise NotArrivingError(url=self.url) from err
         except reading.UnreadableError as err:
             raise UnreadableAnswerError(url=self.url) from err
         except (ClientError, TimeoutError, OSError) as err:
@@ -262,10 +253,17 @@ class OllamaClient:
                 raise BrokenAnswerError(url=self.url) from err
             raise CannotConnectError(url=self.url) from err
 
+    @property
+    def _refusal(self) -> OllamaError:
+        """Return the error for a credential that is not accepted."""
+        if self._authorization.startswith("Basic"):
+            return InvalidPasswordError(url=self.url)
+        return InvalidAuthError(url=self.url)
+
     async def _check(self, response: ClientResponse, body: Mapping[str, Any] | None) -> None:
         """Raise the error that this answer stands for, if it is one."""
         if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            raise InvalidAuthError(url=self.url)
+            raise self._refusal
         reading.refuse_compressed(response)
         if response.content_type not in ("application/json", "application/x-ndjson"):
             raise NotOllamaError(url=self.url)
@@ -300,4 +298,5 @@ def _server_error(message: str, model: str) -> OllamaError:
     """Return the error for a message of Ollama's."""
     if "not found" in message and "model" in message:
         return ModelNotFoundError(model=model)
-    return ServerError(message=reading.clean(message[:_LONGEST_QUOTE]))
+    message = without_secrets(reading.clean(message[:_LONGEST_LOOK]))
+    return ServerError(message=message[:_LONGEST_QUOTE])

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_MODEL, CONF_URL
 from homeassistant.core import HomeAssistant, callback
 
 from ..const import CONF_NUM_CTX, CORE_DOMAIN, CORE_NUM_CTX, DEFAULT_NUM_CTX, DOMAIN, WINDOW_SHARE
+from ..ollama.address import is_same_server
 from ..ollama.facts import full_name
 from .disabled import async_is_disabled
 
@@ -37,7 +37,7 @@ def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[Client]
     """Yield all who use a model of a server."""
     for domain, usual in ((DOMAIN, DEFAULT_NUM_CTX), (CORE_DOMAIN, CORE_NUM_CTX)):
         for entry in hass.config_entries.async_entries(domain, include_disabled=False):
-            if not _is_at(entry, url):
+            if not is_same_server({**entry.data, **entry.options}.get(CONF_URL), url):
                 continue
             for subentry in entry.subentries.values():
                 if full_name(str(subentry.data.get(CONF_MODEL, ""))) == full_name(
@@ -70,13 +70,3 @@ def longest(shown: Mapping[str, Any]) -> int | None:
         return None
     length = info.get(f"{info.get('general.architecture')}.context_length")
     return length if isinstance(length, int) else None
-
-
-def _is_at(entry: ConfigEntry, url: str) -> bool:
-    """Return whether an entry is for the server at an address."""
-    return _plain(str(entry.data.get(CONF_URL, ""))) == _plain(url)
-
-
-def _plain(url: str) -> str:
-    """Return an address for comparing it."""
-    return url.rstrip("/").lower()
