@@ -12,9 +12,9 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from .house import House, add_server, build_house
-from .server import Ollama
-from .zoo import Zoo
+from .support.house import House, add_server, build_house
+from .support.server import Ollama
+from .support.zoo import Zoo
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,11 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers import llm
 
-from .house import AGENT, House, add_server, later, speech, turns
-from .issues import issues
-from .people import PersonsTool, tools_of
-from .sentences import sentence
-from .server import Ollama
+from .support.house import AGENT, House, add_server, later, speech, turns
+from .support.issues import issues
+from .support.people import PersonsTool, tools_of
+from .support.sentences import sentence
+from .support.server import Ollama
 
 API_ID = "management"
 TOOL = "people__ManageSecretly"

@@ -13,7 +13,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.rig.ollama import Fault, FaultKind
 
-from .flows import (
+from .support.flows import (
     NEW_AGENT,
     SECTIONS,
     aborted,
@@ -23,9 +23,9 @@ from .flows import (
     start_agent,
     suggested,
 )
-from .house import AGENT, OPTIONS, House
-from .sentences import sentence
-from .server import JSON, NUM_CTX, Ollama, answering
+from .support.house import AGENT, OPTIONS, House
+from .support.sentences import sentence
+from .support.server import JSON, NUM_CTX, Ollama, answering
 
 type Begin = Callable[[HomeAssistant, ConfigEntry], Awaitable[SubentryFlowResult]]
 

@@ -20,7 +20,7 @@ from custom_components.ollama_warm.ollama.errors import (
 )
 from tests.rig.ollama import Fault, FaultKind
 
-from .server import API_KEY, JSON, MODEL, NOWHERE, NUM_CTX, Ollama, answering, reply, split
+from .support.server import API_KEY, JSON, MODEL, NOWHERE, NUM_CTX, Ollama, answering, reply, split
 
 BODY: dict[str, Any] = {
     "model": MODEL,

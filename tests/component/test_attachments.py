@@ -9,8 +9,8 @@ from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers.chat_session import async_get_chat_session
 
-from .house import House, speech
-from .server import Ollama
+from .support.house import House, speech
+from .support.server import Ollama
 
 
 async def test_a_picture(house: House, agent: ConfigEntry, ollama: Ollama, tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_OFF, STATE_ON, STATE_UNAVAILABLE, STATE_UNKNOWN
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, later
-from .server import NUM_CTX, Ollama
-from .shown import says_all_is_well, says_loaded, warm
-from .warmed import POLL_S, turn
+from .support.house import House, add_server, later
+from .support.server import NUM_CTX, Ollama
+from .support.shown import says_all_is_well, says_loaded, warm
+from .support.warmed import POLL_S, turn
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import pytest
 
 from homeassistant.const import STATE_ON, STATE_UNKNOWN
 
-from .house import House, turns
-from .shown import shown, warm
-from .zoo import KINDS, Path_, Zoo, set_up
+from .support.house import House, turns
+from .support.shown import shown, warm
+from .support.zoo import KINDS, Path_, Zoo, set_up
 
 
 @pytest.mark.parametrize(("memory", "path"), KINDS)

@@ -14,10 +14,10 @@ from homeassistant.core import Event, callback
 from homeassistant.exceptions import HomeAssistantError
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, turns
-from .server import Ollama
-from .shown import entity_of, shown, state_of, warm
-from .warmed import turn
+from .support.house import House, add_server, turns
+from .support.server import Ollama
+from .support.shown import entity_of, shown, state_of, warm
+from .support.warmed import turn
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.rig.ollama import Fault, FaultKind
 
-from .flows import answer, refused, start
-from .house import add_server
-from .sentences import sentence
-from .server import API_KEY, JSON, NOWHERE, Ollama, answering, reply
+from .support.flows import answer, refused, start
+from .support.house import add_server
+from .support.sentences import sentence
+from .support.server import API_KEY, JSON, NOWHERE, Ollama, answering, reply
 
 
 async def accepted(hass: HomeAssistant, flow: ConfigFlowResult, url: str, **more: str) -> None:

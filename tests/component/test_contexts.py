@@ -13,8 +13,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
-from .house import AGENT, House, add_server, later
-from .server import Ollama
+from .support.house import AGENT, House, add_server, later
+from .support.server import Ollama
 
 AREA = "You are in area {} and all generic commands"
 

@@ -19,9 +19,9 @@ from homeassistant.helpers.chat_session import async_get_chat_session
 from homeassistant.setup import async_setup_component
 from tests.rig.ollama import Scripted
 
-from .house import AGENT, House, add_server, speech, turns
-from .scripts import call, calls, in_turn, says
-from .server import NUM_CTX, Ollama, answering
+from .support.house import AGENT, House, add_server, speech, turns
+from .support.scripts import call, calls, in_turn, says
+from .support.server import NUM_CTX, Ollama, answering
 
 TURN_ON = "intent__HassTurnOn"
 KEYS = (

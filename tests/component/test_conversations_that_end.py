@@ -7,9 +7,9 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, how_it_is, later, turns
-from .scripts import says
-from .server import Ollama
+from .support.house import House, add_server, how_it_is, later, turns
+from .support.scripts import says
+from .support.server import Ollama
 
 STORED = "ollama_warm.server"
 AN_HOUR = 3600

@@ -21,10 +21,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
-from .house import House, add_server
-from .server import API_KEY, NOWHERE, Ollama
-from .shown import says_all_is_well
-from .warmed import turn
+from .support.house import House, add_server
+from .support.server import API_KEY, NOWHERE, Ollama
+from .support.shown import says_all_is_well
+from .support.warmed import turn
 
 SECRETS = ("127.0.0.1", API_KEY, "zeppelin", "ceiling", "bedside", "kitchen", "cellar")
 

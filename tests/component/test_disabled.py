@@ -14,10 +14,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
-from .house import AGENT, House, add_server, later
-from .issues import issues
-from .server import MODEL, Ollama
-from .warmed import watched
+from .support.house import AGENT, House, add_server, later
+from .support.issues import issues
+from .support.server import MODEL, Ollama
+from .support.warmed import watched
 
 STORED = "ollama_warm.server"
 AN_INTERVAL_S = 11 * 60

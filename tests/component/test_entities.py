@@ -19,9 +19,9 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 
-from .house import House, add_server
-from .server import Ollama
-from .shown import all_enabled, says_all_is_well
+from .support.house import House, add_server
+from .support.server import Ollama
+from .support.shown import all_enabled, says_all_is_well
 
 COMPONENT = Path(custom_components.ollama_warm.__file__).parent
 LANGUAGES = sorted(path.stem for path in (COMPONENT / "translations").glob("*.json"))

@@ -13,11 +13,11 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import issue_registry as ir
 from tests.rig.ollama import Fault, FaultKind, Scripted
 
-from .house import House, add_server, how_it_is, later
-from .issues import change, issues, ours
-from .scripts import call
-from .server import Ollama
-from .shown import entity_of, shown, warm
+from .support.house import House, add_server, how_it_is, later
+from .support.issues import change, issues, ours
+from .support.scripts import call
+from .support.server import Ollama
+from .support.shown import entity_of, shown, warm
 from .test_repairs import Fix, aborted, fix as fix_flow, read
 
 fix = fix_flow

@@ -9,10 +9,10 @@ from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.config_entries import ConfigEntry
 from tests.rig.ollama import Fault, FaultKind, Scripted
 
-from .house import House, add_server, speech, turns
-from .scripts import call, calls, says
-from .sentences import sentence
-from .server import API_KEY, NOWHERE, Ollama, answering
+from .support.house import House, add_server, speech, turns
+from .support.scripts import call, calls, says
+from .support.sentences import sentence
+from .support.server import API_KEY, NOWHERE, Ollama, answering
 
 BROKEN_OFF = "The model server at {url} stopped in the middle of its answer. Please ask again."
 HEARD = {

@@ -15,12 +15,12 @@ import pytest
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 
-from .house import House, add_server, later, speech, turns
-from .issues import issues
-from .puppet import Puppet
-from .sentences import sentence
-from .server import Ollama
-from .warmed import POLL_S
+from .support.house import House, add_server, later, speech, turns
+from .support.issues import issues
+from .support.puppet import Puppet
+from .support.sentences import sentence
+from .support.server import Ollama
+from .support.warmed import POLL_S
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from tests.rig.models import Memory, tiny_model
 from tests.rig.ollama import Fault, FaultKind, ServedModel
 
-from .flows import (
+from .support.flows import (
     NEW_AGENT,
     answer_agent,
     change_agent,
@@ -29,8 +29,8 @@ from .flows import (
     suggested,
     told,
 )
-from .house import OPTIONS, House
-from .server import Ollama, answering
+from .support.house import OPTIONS, House
+from .support.server import Ollama, answering
 
 ANOTHER = "bigger:2b"
 WANTED = NEW_AGENT | {"model": ANOTHER}

@@ -6,7 +6,7 @@ from custom_components.ollama_warm.agent.moving import are_kept, moving_key
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.data_entry_flow import FlowResultType
 
-from .flows import (
+from .support.flows import (
     NEW_AGENT,
     aborted,
     answer_agent,
@@ -17,8 +17,8 @@ from .flows import (
     start_agent,
     suggested,
 )
-from .house import OPTIONS, House
-from .sentences import sentence
+from .support.house import OPTIONS, House
+from .support.sentences import sentence
 
 CLOCK = (
     "You are the voice of a house.\nIt is {{ now().strftime('%H:%M:%S') }}, "

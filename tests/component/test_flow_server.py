@@ -11,9 +11,9 @@ from homeassistant.const import CONF_API_KEY, CONF_URL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 
-from .flows import answer, fields, refused, suggested, told
-from .house import House, add_server, how_it_is
-from .server import API_KEY, NOWHERE, Ollama
+from .support.flows import answer, fields, refused, suggested, told
+from .support.house import House, add_server, how_it_is
+from .support.server import API_KEY, NOWHERE, Ollama
 
 
 async def reconfigure(hass: HomeAssistant, entry: ConfigEntry) -> ConfigFlowResult:

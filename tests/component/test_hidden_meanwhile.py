@@ -11,9 +11,9 @@ from homeassistant.core import Context
 from homeassistant.helpers import entity_registry as er, llm
 from tests.rig.ollama import Scripted
 
-from .house import House, speech
-from .scripts import call, in_turn
-from .server import Ollama
+from .support.house import House, speech
+from .support.scripts import call, in_turn
+from .support.server import Ollama
 
 LIVE = "homeassistant__GetLiveContext"
 ON = "intent__HassTurnOn"

@@ -16,9 +16,9 @@ from homeassistant.helpers.chat_session import async_get_chat_session
 from homeassistant.setup import async_setup_component
 from tests.rig.ollama import Scripted
 
-from .house import AGENT, House, add_server, speech
-from .scripts import call, calls, in_turn, says
-from .server import Ollama
+from .support.house import AGENT, House, add_server, speech
+from .support.scripts import call, calls, in_turn, says
+from .support.server import Ollama
 
 ON = "intent__HassTurnOn"
 LIVE = "homeassistant__GetLiveContext"

@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from tests.rig.ollama import Fault, FaultKind
 
-from .flows import (
+from .support.flows import (
     NEW_AGENT,
     Result,
     aborted,
@@ -25,9 +25,9 @@ from .flows import (
     suggested,
     told,
 )
-from .house import House, how_it_is
-from .sentences import sentence
-from .server import API_KEY, MODEL, NOWHERE, Ollama
+from .support.house import House, how_it_is
+from .support.sentences import sentence
+from .support.server import API_KEY, MODEL, NOWHERE, Ollama
 
 CORE_AGENT: dict[str, Any] = {
     "model": MODEL,

@@ -22,10 +22,10 @@ from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler
 from homeassistant.helpers import issue_registry as ir
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, later
-from .issues import add_agent, add_core_agent, change, issues, ours
-from .server import NUM_CTX, Ollama
-from .warmed import POLL_S, turn, watched
+from .support.house import House, add_server, later
+from .support.issues import add_agent, add_core_agent, change, issues, ours
+from .support.server import NUM_CTX, Ollama
+from .support.warmed import POLL_S, turn, watched
 
 CLOCK = "It is {{ now().strftime('%H:%M') }}."
 STATE = "The safe is {{ states('lock.safe') }}."

@@ -26,7 +26,7 @@ from custom_components.ollama_warm.ollama.errors import (
 )
 from homeassistant.exceptions import HomeAssistantError
 
-from .server import JSON, answering, reply
+from .support.server import JSON, answering, reply
 
 BODY: dict[str, Any] = {"model": "tiny", "messages": []}
 DONE = b'{"done": true, "prompt_eval_count": 9}\n'

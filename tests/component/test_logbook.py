@@ -28,8 +28,8 @@ from homeassistant.helpers.translation import async_get_translations
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 
-from .house import AGENT, House
-from .warmed import turn
+from .support.house import AGENT, House
+from .support.warmed import turn
 
 COMMON = "component.ollama_warm.common.not_warmed_"
 

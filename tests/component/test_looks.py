@@ -19,8 +19,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.setup import async_setup_component
 
-from .house import AGENT, House, add_server
-from .server import Ollama
+from .support.house import AGENT, House, add_server
+from .support.server import Ollama
 
 ROOMS = [f"Room {number}" for number in range(18)]
 # The app twice, at the beginning and at the end; a satellite with timers, and one without.

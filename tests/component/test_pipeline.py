@@ -11,10 +11,10 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
 
-from .house import AGENT, House
-from .scripts import call, calls, says
-from .sentences import sentence
-from .server import Ollama
+from .support.house import AGENT, House
+from .support.scripts import call, calls, says
+from .support.sentences import sentence
+from .support.server import Ollama
 
 ID = "ollama_warm.x"
 TURN_ON = "intent__HassTurnOn"

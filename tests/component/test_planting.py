@@ -7,9 +7,9 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigEntry
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, later, turns
-from .server import Ollama
-from .zoo import RECURRENT, Zoo, set_up
+from .support.house import House, add_server, later, turns
+from .support.server import Ollama
+from .support.zoo import RECURRENT, Zoo, set_up
 
 STORED = "ollama_warm.server"
 

@@ -23,10 +23,10 @@ from homeassistant.setup import async_setup_component
 from tests.repository.repository import COMPONENT, TRANSLATIONS, loaded as loaded_json
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server
-from .issues import add_agent, add_core_agent, change, issues, ours
-from .sentences import sentence
-from .server import Ollama
+from .support.house import House, add_server
+from .support.issues import add_agent, add_core_agent, change, issues, ours
+from .support.sentences import sentence
+from .support.server import Ollama
 from .test_issues import CLOCK, STATE, prompt_of
 
 type Fix = Callable[..., Awaitable[dict[str, Any]]]

@@ -10,10 +10,10 @@ from custom_components.ollama_warm.prefix.lines import digest
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers import entity_registry as er
 
-from .house import AGENT, House, add_server, later, turns
-from .issues import add_agent, issues, ours
-from .server import Ollama
-from .shown import shown, state_of
+from .support.house import AGENT, House, add_server, later, turns
+from .support.issues import add_agent, issues, ours
+from .support.server import Ollama
+from .support.shown import shown, state_of
 
 WEEK_S = 7 * 24 * 3600
 SPOTS = 15

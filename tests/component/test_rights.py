@@ -11,10 +11,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import Context
 from homeassistant.helpers import device_registry as dr
 
-from .house import House, add_server, turns
-from .people import API_ID, People, add_person, tools_of
-from .scripts import call, calls
-from .server import Ollama
+from .support.house import House, add_server, turns
+from .support.people import API_ID, People, add_person, tools_of
+from .support.scripts import call, calls
+from .support.server import Ollama
 
 SHARED = {"m_light": "Light", "n_music": "Music"}
 SAFE = {"a_safe": "Opens Ada's safe"}

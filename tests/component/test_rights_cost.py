@@ -5,9 +5,9 @@ import pytest
 from homeassistant.core import Context
 from tests.rig.models import Memory
 
-from .house import House
-from .people import API_ID, People, add_person
-from .zoo import KINDS, Zoo, set_up
+from .support.house import House
+from .support.people import API_ID, People, add_person
+from .support.zoo import KINDS, Zoo, set_up
 
 MANY = {f"m_{number:02}": f"Does thing {number} somewhere in the house" for number in range(40)}
 OWN = {f"{start}_safe": f"Opens Ada's safe {start}" for start in "abz"}

@@ -13,9 +13,9 @@ from homeassistant.core import Context
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from .house import House, add_server, later, turns
-from .scripts import says
-from .server import Ollama
+from .support.house import House, add_server, later, turns
+from .support.scripts import says
+from .support.server import Ollama
 
 STORED = "ollama_warm.server"
 AREA = "You are in area {} and all generic commands like 'turn on the lights' should target"

@@ -14,11 +14,11 @@ from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, later
-from .scripts import says
-from .server import NUM_CTX, Ollama
-from .shown import all_enabled, entity_of, says_loaded, shown
-from .warmed import POLL_S, turn
+from .support.house import House, add_server, later
+from .support.scripts import says
+from .support.server import NUM_CTX, Ollama
+from .support.shown import all_enabled, entity_of, says_loaded, shown
+from .support.warmed import POLL_S, turn
 
 OF_A_QUESTION = (
     "re_read_tokens",

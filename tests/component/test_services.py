@@ -31,11 +31,11 @@ from homeassistant.helpers import (
 )
 from homeassistant.helpers.service import async_get_all_descriptions
 
-from .house import AGENT, House, add_server, later
-from .issues import add_agent
-from .sentences import sentence
-from .server import Ollama
-from .warmed import turn, watched
+from .support.house import AGENT, House, add_server, later
+from .support.issues import add_agent
+from .support.sentences import sentence
+from .support.server import Ollama
+from .support.warmed import turn, watched
 
 COUNTS = {"prompt_tokens", "cached_tokens", "re_read_tokens", "prefill_s", "load_s", "total_s"}
 TOLD = COUNTS | {"verdict", "reason", "node"}

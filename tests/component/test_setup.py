@@ -11,8 +11,8 @@ from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.helpers import device_registry as dr
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import AGENT, House, add_server, how_it_is, later
-from .server import API_KEY, NOWHERE, Ollama
+from .support.house import AGENT, House, add_server, how_it_is, later
+from .support.server import API_KEY, NOWHERE, Ollama
 
 STORED = "ollama_warm.server"
 

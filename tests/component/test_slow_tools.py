@@ -19,9 +19,9 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from tests.rig.ollama import Scripted
 
-from .house import House, speech, turns
-from .scripts import Json, call
-from .server import Ollama
+from .support.house import House, speech, turns
+from .support.scripts import Json, call
+from .support.server import Ollama
 
 BELL = "bell_rang"
 SCRIPT = {

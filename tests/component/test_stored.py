@@ -14,8 +14,8 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from .house import House, add_server, later, turns
-from .server import Ollama
+from .support.house import House, add_server, later, turns
+from .support.server import Ollama
 
 STORED = "ollama_warm.server"
 CANARY = "Quillfeather"

@@ -16,12 +16,12 @@ import pytest
 from custom_components.ollama_warm.agent.store import PrefixStore
 from custom_components.ollama_warm.const import DOMAIN
 from custom_components.ollama_warm.prefix.agent_prefix import Render
-from custom_components.ollama_warm.prefix.tools import name_of
+from custom_components.ollama_warm.prefix.tool_union import name_of
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 
-from .house import House, how_it_is, later, speech
-from .scripts import says
-from .server import Ollama
+from .support.house import House, how_it_is, later, speech
+from .support.scripts import says
+from .support.server import Ollama
 
 STORED = "ollama_warm.server"
 KINDS: tuple[Any, ...] = (None, True, 7, -1, 1.5, 10**30, "", "x", [], [[]], {}, {"x": {}})

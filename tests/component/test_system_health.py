@@ -13,11 +13,11 @@ from homeassistant.loader import async_get_integration
 from homeassistant.setup import async_setup_component
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, later
-from .sentences import sentence
-from .server import Ollama
-from .shown import entity_of
-from .warmed import POLL_S
+from .support.house import House, later
+from .support.sentences import sentence
+from .support.server import Ollama
+from .support.shown import entity_of
+from .support.warmed import POLL_S
 
 
 async def told(house: House) -> tuple[str, str, str]:

@@ -34,7 +34,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.chat_session import async_get_chat_session
 from homeassistant.setup import async_setup_component
 
-from .house import AGENT, House
+from .support.house import AGENT, House
 
 CANARIES = ("Xylophone", "zeppelin_party")
 """In the name of a light that is hidden, and in that of a script that comes."""

@@ -10,7 +10,7 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from .skies import METEO, api, bare, excuse, met_no, set_up, weather
+from .support.skies import METEO, api, bare, excuse, met_no, set_up, weather
 
 
 def choose(hass: HomeAssistant, entity_id: str) -> None:

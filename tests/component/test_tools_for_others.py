@@ -13,9 +13,9 @@ from custom_components.ollama_warm.tools.const import CONF_WEATHER_ENTITY, CONF_
 from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler, ConfigEntryState
 from homeassistant.core import HomeAssistant
 
-from .house import House, add_server
-from .server import NOWHERE, Ollama
-from .skies import METEO, api, met_no, set_up
+from .support.house import House, add_server
+from .support.server import NOWHERE, Ollama
+from .support.skies import METEO, api, met_no, set_up
 
 OTHERS = ("ollama", "openai_conversation", "mcp_server", "conversation", "")
 ON, OFF = {CONF_WEATHER_FOR_OTHERS: True}, {CONF_WEATHER_FOR_OTHERS: False}

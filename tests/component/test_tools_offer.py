@@ -23,7 +23,7 @@ from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er, llm
 
-from .skies import METEO, api, ask, excuse, met_no, set_up
+from .support.skies import METEO, api, ask, excuse, met_no, set_up
 
 CLOCK = f"{DOMAIN}__GetDateTime"
 CORE_CLOCK = "llm__GetDateTime"

@@ -9,7 +9,7 @@ from custom_components.ollama_warm.tools.words import LANGUAGES
 from homeassistant.core import HomeAssistant
 from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
 
-from .skies import Sky, days_and_nights, met_no, meteo_france, open_meteo, set_up, weather
+from .support.skies import Sky, days_and_nights, met_no, meteo_france, open_meteo, set_up, weather
 
 pytestmark = pytest.mark.freeze_time("2026-11-30 14:10:00+00:00")
 

@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 
-from .skies import Sky, bare, days_and_nights, excuse, met_no, set_up, weather
+from .support.skies import Sky, bare, days_and_nights, excuse, met_no, set_up, weather
 
 pytestmark = pytest.mark.freeze_time("2026-11-30 14:10:00+00:00")
 

@@ -20,10 +20,10 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import AGENT, House, later, speech
-from .scripts import call, calls, says
-from .server import Ollama
-from .warmed import turn
+from .support.house import AGENT, House, later, speech
+from .support.scripts import call, calls, says
+from .support.server import Ollama
+from .support.warmed import turn
 
 WORDS = ("Xylophone", "Zeppelin")
 """What a person says, and what the model answers."""

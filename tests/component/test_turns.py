@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 import pytest
 
 from custom_components.ollama_warm.ollama.client import Counts
-from custom_components.ollama_warm.prefix.tools import WireTool
+from custom_components.ollama_warm.prefix.tool_union import WireTool
 from custom_components.ollama_warm.turns.turns import FEW_TOKENS, Reason, Turn, Verdict, Wire, judge
 
 TOOL = {"type": "function", "function": {"name": "intent__HassTurnOn", "parameters": {}}}

@@ -24,9 +24,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 
-from .house import AGENT, House, add_server, later, speech
-from .puppet import Puppet
-from .sentences import sentence
+from .support.house import AGENT, House, add_server, later, speech
+from .support.puppet import Puppet
+from .support.sentences import sentence
 
 STORED = "ollama_warm.server"
 NOT_LOADED = "agent_not_loaded"

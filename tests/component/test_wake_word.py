@@ -11,8 +11,8 @@ from homeassistant.components.conversation import async_prepare_agent
 from homeassistant.config_entries import ConfigEntry
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import AGENT, House, later, turns
-from .server import Ollama
+from .support.house import AGENT, House, later, turns
+from .support.server import Ollama
 
 
 async def wake(house: House) -> None:

@@ -7,9 +7,9 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers.chat_session import DATA_CHAT_SESSION
 from tests.rig.ollama import Scripted
 
-from .house import House, add_server, speech, turns
-from .scripts import call
-from .server import Ollama
+from .support.house import House, add_server, speech, turns
+from .support.scripts import call
+from .support.server import Ollama
 
 WARM_UP = "ollama_warm.x"
 

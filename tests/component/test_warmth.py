@@ -21,9 +21,9 @@ from homeassistant.helpers import (
     floor_registry as fr,
 )
 
-from .house import House, add_server, later
-from .server import Ollama
-from .warmed import Watch, turn, watched
+from .support.house import House, add_server, later
+from .support.server import Ollama
+from .support.warmed import Watch, turn, watched
 
 type Change = Callable[[House], object]
 

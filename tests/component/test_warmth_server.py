@@ -15,9 +15,9 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.exceptions import HomeAssistantError
 from tests.rig.ollama import Fault, FaultKind
 
-from .house import House, add_server, later
-from .server import NUM_CTX, Ollama
-from .warmed import POLL_S, Watch, turn, watched
+from .support.house import House, add_server, later
+from .support.server import NUM_CTX, Ollama
+from .support.warmed import POLL_S, Watch, turn, watched
 
 OTHER = NUM_CTX // 2
 

@@ -17,9 +17,9 @@ from homeassistant.const import EVENT_CALL_SERVICE
 from tests.rig.models import Memory
 from tests.rig.ollama import Scripted
 
-from .house import House, later, turns
-from .scripts import call
-from .zoo import JINJA, KINDS, NATIVE, RECURRENT, Zoo, set_up
+from .support.house import House, later, turns
+from .support.scripts import call
+from .support.zoo import JINJA, KINDS, NATIVE, RECURRENT, Zoo, set_up
 
 NOTHING_CACHED = Counts(
     prompt_tokens=3000, cached_tokens=0, prefill_s=1, load_s=0, total_s=1, answer_tokens=1

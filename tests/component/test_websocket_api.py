@@ -14,9 +14,9 @@ from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_READ
 from homeassistant.config_entries import ConfigEntry
 
-from .house import AGENT, House
-from .scripts import says
-from .server import Ollama
+from .support.house import AGENT, House
+from .support.scripts import says
+from .support.server import Ollama
 
 type Ask = Callable[..., Awaitable[dict[str, Any]]]
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from custom_components.ollama_warm.prefix.agent_prefix import MOST_SPOKE, AgentPrefix, Render
-from custom_components.ollama_warm.prefix.tools import ToolUnion, WireTool, name_of, ordered
+from custom_components.ollama_warm.prefix.tool_union import ToolUnion, WireTool, name_of, ordered
 
 
 def _tool(name: str, description: str = "") -> dict[str, Any]:

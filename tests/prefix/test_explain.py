@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 import pytest
 
 from custom_components.ollama_warm.prefix.explain import Divergence, Part, explain
-from custom_components.ollama_warm.prefix.tools import WireTool, name_of
+from custom_components.ollama_warm.prefix.tool_union import WireTool, name_of
 
 
 def tool(name: str, **more: Any) -> WireTool:  # noqa: ANN401 (as a tool has them)

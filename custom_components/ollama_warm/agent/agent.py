@@ -23,7 +23,7 @@ from ..ollama.server import Server
 from ..ollama.ways import ONE_TOKEN
 from ..prefix.agent_prefix import WirePrefix
 from ..prefix.layout import with_tail
-from ..prefix.tools import name_of
+from ..prefix.tool_union import name_of
 from ..turns.turn_log import Occasion, async_log_turn
 from ..turns.turns import FAILED, Turn, Verdict, Wire, judge
 from . import contexts

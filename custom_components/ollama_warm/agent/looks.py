@@ -12,7 +12,7 @@ from itertools import count
 import json
 
 from ..prefix.agent_prefix import Render
-from ..prefix.tools import name_of
+from ..prefix.tool_union import name_of
 
 
 @dataclass(frozen=True, slots=True)

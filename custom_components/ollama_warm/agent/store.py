@@ -19,7 +19,7 @@ from ..const import DOMAIN, LOGGER
 from ..ollama.ways import Chosen, Way
 from ..prefix import segments
 from ..prefix.agent_prefix import AgentPrefix
-from ..prefix.tools import WireTool
+from ..prefix.tool_union import WireTool
 from ..turns.turns import Wire
 
 _VERSION = 1

@@ -6,7 +6,7 @@ from homeassistant.components import conversation
 from homeassistant.helpers import llm
 
 from ..prefix.agent_prefix import Render
-from ..prefix.tools import WireTool, ordered
+from ..prefix.tool_union import WireTool, ordered
 
 
 class ToolForms:

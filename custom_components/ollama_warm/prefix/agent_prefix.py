@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from . import segments, shapes
 from .layout import PrefixLayout, tail_text
-from .tools import ToolUnion, WireTool
+from .tool_union import ToolUnion, WireTool
 
 MOST_SPOKE = 8
 """How many devices are remembered besides the satellites: each is looked at in every warm-up."""

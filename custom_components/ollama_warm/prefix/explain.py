@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from . import segments
-from .tools import WireTool, name_of
+from .tool_union import WireTool, name_of
 
 _LONGEST_QUOTE = 120
 

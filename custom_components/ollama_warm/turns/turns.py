@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ollama.client import Counts
 from ..prefix.explain import Part, explain
-from ..prefix.tools import WireTool
+from ..prefix.tool_union import WireTool
 
 # Template ends and the tokens in front of a checkpoint: on the native path a recurrent model
 # was seen to re-read 14 tokens more than an attention-only one for the same question.
