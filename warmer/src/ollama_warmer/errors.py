@@ -65,7 +65,6 @@ class CommandFailed(WarmerError):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        """Keep the code, because callers decide by it."""
         super().__init__(f"Home Assistant refused the command: {message} ({code})")
         self.code = code
         self.message = message
@@ -92,7 +91,6 @@ class RefusedByOllama(OllamaError):
     """
 
     def __init__(self, url: str, status: int, message: str) -> None:
-        """Keep both, because callers decide by them."""
         super().__init__(f"Ollama at {url} answered with an error: {message} (HTTP {status})")
         self.status = status
         self.message = message

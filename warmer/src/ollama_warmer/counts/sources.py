@@ -38,7 +38,6 @@ class Lines:
     """Cuts bytes into lines; the rest of a line that is too long is left out."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:

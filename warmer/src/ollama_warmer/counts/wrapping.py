@@ -27,7 +27,6 @@ class Unwrapping:
     """Takes lines one after the other: one of `json-pretty` may stand over many."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._bytes: bytearray | None = None
 
     def lines(self, line: str) -> Iterable[str]:

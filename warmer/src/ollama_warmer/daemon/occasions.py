@@ -35,7 +35,6 @@ class Occasions:
     """What waits for a round. All times are seconds on one monotonic clock."""
 
     def __init__(self, times: Times = USUAL) -> None:
-        """Begin with nothing."""
         self._times = times
         self._pending: dict[Occasion, _Pending] = {}
 

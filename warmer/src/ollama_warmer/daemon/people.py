@@ -105,7 +105,6 @@ class Courtesy(Observer):
     """
 
     def __init__(self, people: People, clock: Clock) -> None:
-        """Begin a round now."""
         self._people = people
         self._clock = clock
         self._has_told = False

@@ -10,7 +10,6 @@ class Serving:
     """The address that is answered on, if any."""
 
     def __init__(self, board: Board) -> None:
-        """Answer nowhere yet."""
         self._board = board
         self._address: Address | None = None
         self._open = AsyncExitStack()

@@ -28,7 +28,6 @@ class Forecast:
     """How long calls will take, by those that were made."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self._seconds: dict[Kind, list[float]] = {}
 
     def learn(self, call: Call, seconds: float) -> None:
