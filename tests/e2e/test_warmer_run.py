@@ -72,7 +72,7 @@ async def test_agent_is_set_up_anew(scene: Scene) -> None:
     """Who changes an agent's options, or reloads it, gets a round."""
     entities = await scene.house.command("config/entity_registry/list")
     entry = next(it["config_entry_id"] for it in entities if it["entity_id"] == scene.agent)
-    async with scene.leads_to("agent set up anew"):
+    async with scene.leads_to("agent set up again"):
         await scene.house.rest("POST", f"/api/config/config_entries/entry/{entry}/reload")
 
     assert (await scene.ask(scene.rooms[0], "Still there?")).re_read_tokens <= OWN_WORDS

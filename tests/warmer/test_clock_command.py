@@ -105,7 +105,7 @@ async def test_table(server: Server) -> None:
 
 
 async def test_unknown_counts(server: Server) -> None:
-    """An old server tells nothing, so nothing is called warm."""
+    """An old server says nothing, so nothing is called warm."""
     server.cached = lambda _: None
 
     result = await clocked(server, "--json")
@@ -222,7 +222,7 @@ async def test_a_page(server: Server, tmp_path: Path) -> None:
 
 
 async def test_a_page_that_cannot_be_written(server: Server) -> None:
-    """That is found before anybody has to wait."""
+    """That is found before anyone has to wait."""
     result = await clocked(server, "--report", "/nowhere/clock.html")
 
     assert result.exit_code != 0

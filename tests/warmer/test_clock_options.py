@@ -60,14 +60,14 @@ async def test_a_window_longer_than_the_model_was_trained_for(server: Server) ->
 
 @pytest.mark.parametrize(
     ("ps", "why"),
-    [([], "is not loaded"), ([{"name": MODEL, "fleet_node": "one"}], "does not tell its window")],
+    [([], "is not loaded"), ([{"name": MODEL, "fleet_node": "one"}], "does not report its window")],
 )
 async def test_a_window_is_never_guessed(
     server: Server, ps: list[dict[str, object]], why: str
 ) -> None:
     """A model that is not loaded has no window yet, and a router may not tell it."""
     server.ps = ps
-    with pytest.raises(ConfigError, match=f"{why}, so nobody knows which window"):
+    with pytest.raises(ConfigError, match=f"{why}, so no one knows which window"):
         await options(server)
 
     assert (await options(server, num_ctx=4096)).num_ctx == 4096

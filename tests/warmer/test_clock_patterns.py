@@ -60,17 +60,17 @@ def test_short_prompt() -> None:
 
 
 def test_a_model_that_was_loaded_anew() -> None:
-    """Its cache was emptied by somebody else, so it says nothing about the place of the time."""
+    """Its cache was emptied by someone else, so it says nothing about the place of the time."""
     samples = [Sample(answer=answer(29)), Sample(answer=answer(4800, load_s=12))]
 
     found, words = judge(samples, WORDS)
 
     assert found is Pattern.UNKNOWN
-    assert "loaded anew" in words
+    assert "reloaded" in words
 
 
 def test_both_calls_of_a_tool_count() -> None:
-    """The call that ends in a tool's is part of what somebody waits for."""
+    """The call that ends in a tool's is part of what someone waits for."""
     cheap = Sample(asked=answer(4), answer=answer(55))
     dear = Sample(asked=answer(1012), answer=answer(55))
     unknown = Sample(asked=answer(None), answer=answer(55))

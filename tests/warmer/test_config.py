@@ -198,7 +198,7 @@ def test_mistakes(tmp_path: Path, content: str, message: str) -> None:
     ],
 )
 def test_wrong_addresses(tmp_path: Path, url: str, message: str) -> None:
-    """An address that cannot be right is refused before anybody connects, with an example."""
+    """An address that cannot be right is refused before anyone connects, with an example."""
     told = mistake(tmp_path, f'[home_assistant]\nurl = "{url}"\n{TARGET}')
 
     assert told == f'home_assistant.url: {message}: write it like "http://homeassistant.local:8123"'
@@ -213,7 +213,7 @@ def test_not_toml(tmp_path: Path) -> None:
 
 
 def test_not_text(tmp_path: Path) -> None:
-    """A file in another encoding is told apart."""
+    """A file in another encoding is kept apart."""
     assert mistake(tmp_path, b"\xff\xfe\x00") == "is not text in UTF-8: save it as UTF-8"
 
 

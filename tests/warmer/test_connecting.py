@@ -231,7 +231,7 @@ async def test_state_is_not_told(house: House, run: Run) -> None:
     result = await run(house.url)
 
     assert result.exit_code == 3
-    assert "does not tell its state" in result.stderr
+    assert "does not report its state" in result.stderr
 
 
 async def test_state_of_another_shape(house: House, run: Run) -> None:

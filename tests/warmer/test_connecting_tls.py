@@ -18,7 +18,7 @@ from tests.warmer.support.house import House, open_house
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """Write a certificate that nobody trusts, with its key, for 127.0.0.1."""
+    """Write a certificate that no one trusts, with its key, for 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "house")])
     now = datetime.now(UTC)

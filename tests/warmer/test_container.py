@@ -208,7 +208,7 @@ def test_a_daemon_that_is_not_there(config: Path) -> None:
 
 
 def test_a_daemon_that_listens_nowhere(config: Path) -> None:
-    """Nobody has asked for a health check, and the container is not called sick."""
+    """No one has asked for a health check, and the container is not called sick."""
     config.write_text(HOUSE)
 
     ran = checked(config)

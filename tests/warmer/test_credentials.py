@@ -78,7 +78,7 @@ def test_way_out_of_the_credentials(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", " \n\n"])
 def test_empty_token_file(tmp_path: Path, content: str) -> None:
-    """An empty file is told apart from a wrong token."""
+    """An empty file is kept apart from a wrong token."""
     path = token_file(tmp_path, content)
 
     with pytest.raises(TokenError) as caught:
@@ -180,7 +180,7 @@ async def test_what_nobody_sees_around_a_token(
 
 @pytest.mark.parametrize("content", ["\ufeff", "\u200b\n", "\u00a0\r\n"])
 def test_a_file_that_only_looks_written(tmp_path: Path, content: str) -> None:
-    """Nothing but what nobody sees is nothing."""
+    """Nothing but what no one sees is nothing."""
     with pytest.raises(TokenError, match="There is nothing in the token file"):
         load_token(token_file(tmp_path, content), {})
 

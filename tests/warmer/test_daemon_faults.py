@@ -59,7 +59,7 @@ async def test_home_assistant_comes_late(live: LiveHouse, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "answer", [Say("half a line {"), {"response": "42"}, error_reply("unknown", "Nobody's words")]
+    "answer", [Say("half a line {"), {"response": "42"}, error_reply("unknown", "No one's words")]
 )
 async def test_answers_that_are_none(live: LiveHouse, tmp_path: Path, answer: object) -> None:
     """Whatever comes instead of an answer fails one target of one round."""
@@ -69,7 +69,7 @@ async def test_answers_that_are_none(live: LiveHouse, tmp_path: Path, answer: ob
 
     verdicts = [[target["verdict"] for target in it["targets"]] for it in daemon.rounds[:3]]
     assert verdicts == [["failed", "warm"], ["warm", "warm"], ["warm", "warm"]]
-    assert "Nobody's words" not in daemon.said + daemon.state.read_text()
+    assert "No one's words" not in daemon.said + daemon.state.read_text()
 
 
 async def test_events_that_are_none(live: LiveHouse, tmp_path: Path) -> None:
@@ -86,13 +86,13 @@ async def test_events_that_are_none(live: LiveHouse, tmp_path: Path) -> None:
 
 
 async def test_rights_that_are_missing(live: LiveHouse, tmp_path: Path) -> None:
-    """Where Home Assistant does not tell something, that is said, and the rest goes on."""
+    """Where Home Assistant does not report something, that is said, and the rest goes on."""
     live.refused = {"subscribe_entities", "label_registry_updated"}
     async with running(write_config(tmp_path, live.url)) as daemon:
         await daemon.has_said("Round (start): warm")
 
-    assert "Home Assistant does not tell who talks to a satellite: " in daemon.said
-    assert "Home Assistant does not tell label_registry_updated: " in daemon.said
+    assert "Home Assistant does not report who talks to a satellite: " in daemon.said
+    assert "Home Assistant does not report label_registry_updated: " in daemon.said
 
 
 async def test_disk_full(live: LiveHouse, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ async def test_disk_full(live: LiveHouse, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", ["", '{"version": 1, "rou', "[]", "\0" * 100])
 async def test_state_file_truncated(live: LiveHouse, tmp_path: Path, left: str) -> None:
-    """What is left of a broken file is put aside, and the history begins anew."""
+    """What is left of a broken file is put aside, and the history begins again."""
     async with running(write_config(tmp_path, live.url, "interval = 0.1")) as daemon:
         await until(daemon.state.exists)
         daemon.state.write_text(left)

@@ -1,4 +1,4 @@
-"""What the daemon says of its own mistakes: where they are, and nobody's words."""
+"""What the daemon says of its own mistakes: where they are, and no one's words."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ import pytest
 from ollama_warmer.daemon import journal, tasks
 from ollama_warmer.daemon.loop import _log_unhandled
 
-SECRET = "what somebody said"
+SECRET = "what someone said"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def test_task_that_stumbles(said: io.StringIO, monkeypatch: pytest.MonkeyP
     task.cancel()
 
     lines = said.getvalue().splitlines()
-    assert lines[0] == "Watching broke off by a mistake in this program, and starts again"
+    assert lines[0] == "Watching failed because of a bug in ollama-warmer, and starts again"
     assert lines[1].startswith("ValueError at tasks.py:")
     assert SECRET not in said.getvalue()
 
@@ -61,7 +61,7 @@ async def test_what_nobody_waits_for(said: io.StringIO) -> None:
     _log_unhandled(loop, {"message": SECRET})
 
     assert said.getvalue() == (
-        "A mistake in this program: ValueError at \nA mistake in this program that has no name\n"
+        "A bug in ollama-warmer: ValueError at \nUnexpected internal error\n"
     )
 
 
@@ -89,7 +89,7 @@ TIMED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) one\r?\n\1 two\r?\n")
 
 
 def test_times_on_a_terminal() -> None:
-    """Each line says when it was written, as nobody else does."""
+    """Each line says when it was written, as no one else does."""
     ours, its = pty.openpty()
     with os.fdopen(its, "w") as terminal:
         written_to(terminal)

@@ -116,7 +116,7 @@ async def test_agent_is_set_up_anew(live: LiveHouse, tmp_path: Path) -> None:
         await live.change(AGENT, "2026-11-30T12:00:00+00:00")
         await until(lambda: len(rounds(state)) == 2)
 
-    assert occasions_of(state) == ["start", "agent set up anew"]
+    assert occasions_of(state) == ["start", "agent set up again"]
 
 
 async def test_occasions_during_a_round(live: LiveHouse, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ async def test_occasions_during_a_round(live: LiveHouse, tmp_path: Path) -> None
         assert len(live.questions) == 1
         await until(lambda: len(rounds(state)) == 2)
 
-    assert occasions_of(state) == ["start", "agent set up anew, house changed"]
+    assert occasions_of(state) == ["start", "agent set up again, house changed"]
 
 
 async def test_person_first(live: LiveHouse, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ async def test_round_that_hangs_stops_the_beat(
     config.write_text(config.read_text().replace("[run]", f"{limits}[run]"))
     ear = Ear()
     async with daemon(tmp_path, config, ear=ear):
-        await until(lambda: "hangs for longer than all its limits" in caplog.text)
+        await until(lambda: "no progress within its time limits" in caplog.text)
         beats = ear.beats
         assert beats >= 4
         await asyncio.sleep(0.5)
@@ -290,7 +290,7 @@ async def test_mistake_of_ours(
     async def stumble(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - whatever it is
         calls.append(1)
         if len(calls) == 1:
-            raise KeyError("somebody's words")
+            raise KeyError("a person's words")
         return await real(*arguments, **named)
 
     monkeypatch.setattr(current, "run_round", stumble)
@@ -298,8 +298,8 @@ async def test_mistake_of_ours(
         await until(lambda: len(rounds(state)) == 1)
 
     assert occasions_of(state) == ["after a failure"]
-    assert "The round broke off by a mistake in this program: KeyError at " in caplog.text
-    assert "somebody's words" not in caplog.text
+    assert "The round failed because of a bug in ollama-warmer: KeyError at " in caplog.text
+    assert "a person's words" not in caplog.text
     assert os.fspath(tmp_path) not in caplog.text
 
 

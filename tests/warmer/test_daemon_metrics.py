@@ -1,4 +1,4 @@
-"""What Prometheus and a health check are told, and what is left out because nobody knows it."""
+"""What Prometheus and a health check are told, and what is left out because no one knows it."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -88,7 +88,7 @@ def test_counts(board: Board) -> None:
 
 
 def test_unknown_counts_are_absent(board: Board) -> None:
-    """What nobody counted has no sample, and what was not asked has none, either."""
+    """What no one counted has no sample, and what was not asked has none, either."""
     board.add(finished(result("app", Verdict.UNKNOWN, Counts(prompt=5104), Counts(prompt=5104))))
     found = samples(board)
     app = "[('target', 'app')]"
@@ -96,7 +96,7 @@ def test_unknown_counts_are_absent(board: Board) -> None:
     assert f"{PREFIX}target_last_question_cached_tokens{app}" not in found
     assert f"{PREFIX}target_last_question_re_read_tokens{app}" not in found
 
-    # The next round fails: the counts of the last one are not told as if they were new.
+    # The next round fails: the counts of the last one are not reported as if they were new.
     board.add(finished(result("app", Verdict.FAILED, COUNTED)))
     found = samples(board)
     assert found[f"{PREFIX}target_first_question_re_read_tokens{app}"] == 24
@@ -104,7 +104,7 @@ def test_unknown_counts_are_absent(board: Board) -> None:
 
 
 def test_target_that_is_no_more(board: Board) -> None:
-    """A target that the new configuration does not have is not told of."""
+    """A target that the new configuration does not have is reported no more."""
     board.add(finished(result("app", Verdict.WARM, COUNTED), result("attic", Verdict.COLD)))
     board.configure(RunConfig(), {"app"})
 
@@ -140,14 +140,14 @@ def test_ailments(board: Board) -> None:
 
 
 def free_port() -> int:
-    """Return a port that nobody uses."""
+    """Return a port that no one uses."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
 
 
 async def test_over_http(board: Board) -> None:
-    """Both pages answer on the address, with nobody's words, until it is closed."""
+    """Both pages answer on the address, with no one's words, until it is closed."""
     serving = Serving(board)
     address = Address("127.0.0.1", free_port())
     await serving.change(address)

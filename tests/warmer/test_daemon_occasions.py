@@ -76,7 +76,7 @@ def test_changes_without_end_do_not_put_it_off_for_ever(pauses: list[float]) -> 
 
 @given(st.floats(0.1, 10), st.floats(10, 1000), st.integers(1, 200))
 def test_backoff(first: float, longest: float, failures: int) -> None:
-    """It waits longer and longer, never above the limit, and begins anew after a success."""
+    """It waits longer and longer, never above the limit, and begins again after a success."""
     backoff = Backoff(first, longest)
     delays = [backoff.delay() for _ in range(failures)]
 

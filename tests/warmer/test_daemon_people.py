@@ -82,14 +82,14 @@ def test_satellite_that_hangs_or_goes(scene: Scene) -> None:
 
 
 def test_question_by_text(scene: Scene) -> None:
-    """An agent's state says when somebody asked it, also from the app."""
+    """An agent's state says when someone asked it, also from the app."""
     scene.change(AGENT, "10:00")
 
     assert scene.people.quiet_in() == 5
 
 
 def test_own_question_is_nobody(scene: Scene) -> None:
-    """Our own question is expected; one that comes on top of it is somebody's."""
+    """Our own question is expected; one that comes on top of it is a person's."""
     scene.people.expect(AGENT)
     scene.change(AGENT, "10:00")
     assert scene.people.quiet_in() == 0
@@ -103,7 +103,7 @@ def test_own_question_is_nobody(scene: Scene) -> None:
 
 
 def test_question_that_never_arrived(scene: Scene) -> None:
-    """What was expected long ago stands for nobody any more."""
+    """What was expected long ago stands for no one any more."""
     scene.people.expect(AGENT)
     scene.now += 31
     scene.change(AGENT, "10:00")

@@ -18,7 +18,7 @@ STUBBORN = "trap '' TERM; echo $$ > {pid}; while :; do sleep 0.1; done"
 
 
 def is_gone(process: int) -> bool:
-    """Whether a process has ended, also if nobody has taken note of it yet."""
+    """Whether a process has ended, also if no one has taken note of it yet."""
     status = Path(f"/proc/{process}/stat")
     return not status.exists() or " Z " in status.read_text()
 
@@ -120,7 +120,7 @@ async def test_end_with_a_program_that_does_not_listen(live: LiveHouse, tmp_path
 
 
 async def test_end_while_connecting(tmp_path: Path, systemd: Systemd) -> None:
-    """A Home Assistant that takes the connection and says nothing holds up nobody."""
+    """A Home Assistant that takes the connection and says nothing holds up no one."""
     accepted = asyncio.Event()
 
     async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -140,7 +140,7 @@ async def test_end_while_connecting(tmp_path: Path, systemd: Systemd) -> None:
 
 
 async def test_end_while_home_assistant_starts(live: LiveHouse, tmp_path: Path) -> None:
-    """A house that never finishes starting holds up nobody, either."""
+    """A house that never finishes starting holds up no one, either."""
     live.states = ["STARTING"]
     async with running(write_config(tmp_path, live.url)) as daemon:
         await until(lambda: live.asked)
@@ -235,7 +235,7 @@ async def test_garbage_by_signal(
         else:
             config.write_bytes(content)
         daemon.signal(signal.SIGHUP)
-        await daemon.has_said("The configuration from before is kept")
+        await daemon.has_said("Keeping the previous configuration")
         before = len(daemon.rounds)
         await until(lambda: len(daemon.rounds) > before + 2)
         assert systemd.heard("READY=1") == 2

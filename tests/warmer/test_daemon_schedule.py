@@ -27,7 +27,7 @@ zones = st.sampled_from(
 moments = st.datetimes(datetime(2026, 1, 1), datetime(2026, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds the zone
 times_of_day = st.lists(st.times().map(lambda it: it.replace(second=0, microsecond=0)), max_size=5)
 steps = st.lists(st.floats(0, 23 * 3600).map(lambda it: timedelta(seconds=it)), max_size=30)
-# Somebody sets the clock by up to two hours, or it just goes on.
+# Someone sets the clock by up to two hours, or it just goes on.
 jumps = st.sampled_from([0, 0, 0, 3600, -3600, 7200, -7200]).map(lambda it: timedelta(seconds=it))
 
 
@@ -184,7 +184,7 @@ def test_times_wait_for_their_zone_and_jitter() -> None:
     assert schedule.following(0, NIGHT) is None
 
     schedule.set_zone(UTC, NIGHT)
-    schedule.set_zone(UTC, NIGHT + timedelta(hours=7))  # said again: nothing begins anew
+    schedule.set_zone(UTC, NIGHT + timedelta(hours=7))  # said again: nothing begins again
 
     assert schedule.due(0, NIGHT + timedelta(hours=8)) == [
         (Occasion.SCHEDULE, 30),

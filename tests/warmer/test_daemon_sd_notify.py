@@ -68,7 +68,7 @@ def test_watchdog(environ: dict[str, str], seconds: float | None) -> None:
 
 
 def test_without_systemd() -> None:
-    """Nothing is told where nobody listens."""
+    """Nothing is told where no one listens."""
     Notifier({}).ready()
 
 
@@ -81,5 +81,5 @@ def test_broken_socket(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None
         notifier.alive()
 
     assert caplog.messages == [
-        "systemd cannot be told how the service stands: No such file or directory"
+        "systemd cannot be informed how the service stands: No such file or directory"
     ]

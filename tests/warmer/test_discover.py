@@ -359,7 +359,9 @@ async def test_agents_are_not_told(house: House, lived: Lived, discover: Discove
 
     assert result.exit_code == 2
     assert f'with --agent: there are "{AGENT}"\n' in result.stderr
-    assert "Note: Home Assistant does not tell which conversation agents there are" in result.stderr
+    assert (
+        "Note: Home Assistant does not report which conversation agents there are" in result.stderr
+    )
 
 
 async def test_each_satellite_that_is_left_out_is_named(
@@ -401,7 +403,7 @@ async def test_assistants_are_not_told(
     assert {target.agent for target in found.values()} == {AGENT}
     why = "would have to be an administrator" if code == "unauthorized" else "(unknown_command)"
     for place in (result.stdout, result.stderr):
-        assert f"does not tell which assistants there are ({PIPELINES}): " in place
+        assert f"does not report which assistants there are ({PIPELINES}): " in place
         assert why in place
     assert 'could not be seen, its selected assistant: "Plain"' in result.stdout
 
@@ -474,7 +476,7 @@ async def test_answers_of_another_shape(
 async def test_file_is_not_overwritten(
     house: House, lived: Lived, discover: Discover, tmp_path: Path
 ) -> None:
-    """Only `--force` replaces a file, and nobody is asked before."""
+    """Only `--force` replaces a file, and no one is asked before."""
     output = tmp_path / "home.toml"
     output.write_text("mine")
 
@@ -493,7 +495,7 @@ async def test_file_is_not_overwritten(
 async def test_file_that_comes_up_meanwhile(
     house: House, lived: Lived, discover: Discover, tmp_path: Path
 ) -> None:
-    """A file that somebody makes while the house is looked at stays, too."""
+    """A file that someone makes while the house is looked at stays, too."""
     output = tmp_path / "home.toml"
 
     def states(_: Message) -> object:

@@ -164,7 +164,7 @@ async def test_nobody_is_asked_by_a_token_that_is_refused(doctor: Doctor, house:
     """The measurement is a problem of its own, not unknown."""
     result = await doctor("--measure", token="another.token.of-nobody")
     assert result.exit_code == 1
-    assert "nobody could be asked: Home Assistant did not let us in" in result.stdout
+    assert "no one could be asked: Home Assistant did not let us in" in result.stdout
     assert house.questions == []
 
 

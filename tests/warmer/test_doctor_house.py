@@ -15,7 +15,7 @@ from tests.warmer.test_discover import BUILT_IN, ENTITIES, Lived, entity, refuse
 
 Look = Callable[..., Awaitable[dict[str, Finding]]]
 
-# Nobody looks at a model server here.
+# No one looks at a model server here.
 ELSEWHERE = {"ollama", "log", "measurement", "window", "new_conversation"}
 
 
@@ -132,7 +132,7 @@ async def test_a_house_without_a_model(house: House, look: Look) -> None:
 
 
 async def test_a_satellite_on_another_agent(lived: Lived, look: Look) -> None:
-    """Its target warms what nobody uses."""
+    """Its target warms what no one uses."""
     lived.states[-1]["state"] = "Plain"
     findings = await look()
     assert wrong(findings) == {"satellite_agent": Level.PROBLEM}
@@ -140,7 +140,7 @@ async def test_a_satellite_on_another_agent(lived: Lived, look: Look) -> None:
 
 
 async def test_a_satellite_that_is_switched_off(lived: Lived, look: Look) -> None:
-    """Its select has no state, and nobody guesses."""
+    """Its select has no state, and no one guesses."""
     lived.states[-1]["state"] = "unavailable"
     assert wrong(await look()) == {"satellites": Level.UNKNOWN, "satellite_agent": Level.UNKNOWN}
 
@@ -190,7 +190,7 @@ async def test_a_wrong_token(look: Look) -> None:
 
 
 async def test_no_token(look: Look) -> None:
-    """Without one nobody is asked."""
+    """Without one no one is asked."""
     findings = await look(token="")
     assert wrong(findings) == {"token": Level.PROBLEM}
 
@@ -217,7 +217,7 @@ async def test_a_house_that_is_still_starting(
 
 
 async def test_plain_http_to_another_machine(look: Look) -> None:
-    """The token could be read, whether or not anybody answers there."""
+    """The token could be read, whether or not anyone answers there."""
     findings = await look(url="http://192.0.2.1.invalid:8123")
     assert findings["encryption"].level is Level.ADVICE
 
@@ -234,5 +234,5 @@ async def test_plain_http_to_another_machine(look: Look) -> None:
     ],
 )
 def test_addresses(url: str, readable: bool) -> None:  # noqa: FBT001 - a column of a table
-    """What stays on this machine is read by nobody."""
+    """What stays on this machine is read by no one."""
     assert leaves_unencrypted(url) is readable

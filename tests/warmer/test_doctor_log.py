@@ -59,7 +59,7 @@ def levels(*findings: Finding) -> dict[str, Level]:
 
 
 async def test_a_file() -> None:
-    """Read to its end, and told apart."""
+    """Read to its end, and kept apart."""
     tail = await read_tail(CountsConfig(source=CountsSource.FILE, path=FIXTURE))
     assert tail.trouble is None
     assert [it.model for it in tail.found.loads] == [BLOB, "sha256-bbbb0002"]
@@ -174,7 +174,7 @@ def test_who_takes_turns(windows: list[int], found: tuple[int, int] | None) -> N
 
 
 def test_what_is_long_past_is_over() -> None:
-    """Somebody may have put it right."""
+    """Someone may have put it right."""
     old = timedelta(days=3)
     tail = starts(
         (BLOB, 16_384, old), (BLOB, 8192, old), ("sha256-bbbb0002", 4096, old), (BLOB, 16_384, old)

@@ -121,7 +121,7 @@ ALL_WELL = {"counts": Level.OK, "clock": Level.OK, "new_conversation": Level.OK}
 def test_what_answers_say(
     measurement: Measurement, known: Known, expected: dict[str, Level]
 ) -> None:
-    """A clock, a batch, somebody in between, or no counts: never one for the other."""
+    """A clock, a batch, someone in between, or no counts: never one for the other."""
     assert levels(measurement, known) == expected
 
 
@@ -156,7 +156,7 @@ def test_a_new_conversation_before_anybody_was_asked(known: Known, level: Level 
         (None, 16_384, ["a prompt was refused"], Level.PROBLEM),
         (None, 16_384, [], Level.UNKNOWN),
         (8000, None, [], Level.UNKNOWN),
-        # Somebody else's prompt did not fit, ours does.
+        # Someone else's prompt did not fit, ours does.
         (8000, 16_384, ["a prompt was refused"], Level.OK),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_prompt_that_is_cut_to_half_of_the_window(measurement: Measurement, fi
 
 
 def test_who_could_not_be_asked() -> None:
-    """Nobody asked, nobody there, or an error for an answer."""
+    """No one asked, no one there, or an error for an answer."""
     failed = TargetResult(target=target(), verdict=Verdict.FAILED, reason="no. Look at the log")
     assert check_measured(None).level is Level.UNKNOWN
     assert check_measured(Measurement(trouble="gone. Start it")).level is Level.PROBLEM

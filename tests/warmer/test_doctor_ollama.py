@@ -45,7 +45,7 @@ def look(server: Server) -> Look:
 
 
 def wrong(findings: dict[str, Finding]) -> dict[str, Level]:
-    """Return what is not ok, without the log that nobody named."""
+    """Return what is not ok, without the log that no one named."""
     return {
         name: it.level
         for name, it in findings.items()
@@ -210,7 +210,7 @@ async def test_the_model_itself(
 async def test_what_the_model_brings_along(
     server: Server, look: Look, model: Json, expected: set[str]
 ) -> None:
-    """A date, a window of its own, a machine of somebody else's."""
+    """A date, a window of its own, a machine of someone else's."""
     server.shown = model
     assert set(wrong(await look())) == expected
 
@@ -260,7 +260,7 @@ async def test_herd(
 
 
 async def test_herd_by_its_list_of_models(server: Server, look: Look) -> None:
-    """Whatever release does not tell its version."""
+    """Whatever release does not report its version."""
     server.loaded = [entry(fleet_node="alpha")]
     findings = await look(interval=600)
     assert wrong(findings) == {"router": Level.ADVICE}

@@ -57,7 +57,7 @@ async def test_one_target_as_json(house: House, run: Run) -> None:
     ],
 )
 async def test_target_that_would_be_missed(house: House, run: Run, kind: str, problem: str) -> None:
-    """A wrong agent or device is found without asking anybody, and said once."""
+    """A wrong agent or device is found without asking anyone, and said once."""
     setattr(house, kind, [])
 
     result = await run(house.url, "--dry-run")

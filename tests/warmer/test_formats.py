@@ -47,7 +47,7 @@ LOG = (
 
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a file of a format that nobody knows into the folder of formats."""
+    """Put a file of a format that no one knows into the folder of formats."""
     (tmp_path / "added.py").write_text(ADDED)
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
     all_formats.cache_clear()

@@ -1,4 +1,4 @@
-"""A file that is renamed, emptied or made anew while it is read."""
+"""A file that is renamed, emptied or created again while it is read."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -64,7 +64,7 @@ async def test_emptied(log: Log, path: Path, pause: float) -> None:
 
 
 async def test_emptied_and_soon_longer_than_before(log: Log, path: Path) -> None:
-    """Its size does not tell that it was emptied, but what stands in front of the place does."""
+    """Its size does not show that it was emptied, but what stands in front of the place does."""
     add(path, NEW[:1])
     await asyncio.sleep(0.05)
     os.truncate(path, 0)

@@ -68,7 +68,7 @@ def installed(prepared: Path) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what Python compiles: it may be another Python, which compiles all requirements anew."""
+    """Keep what Python compiles: another Python would compile all requirements again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))

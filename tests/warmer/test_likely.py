@@ -1,4 +1,4 @@
-"""Likely reasons: what the log shows is told as a fact, all else as likely."""
+"""Likely reasons: what the log shows is stated as a fact, all else as likely."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def why(prompt: int, cached: int, **facts: object) -> str | None:
             "ollama_reload",
             0,
             (
-                "the log shows that the model was loaded anew in between, which empties its cache: "
+                "the log shows that the model was reloaded in between, which empties its cache: "
                 "likely its keep_alive had run out, or another client asked it with other options, "
                 "such as num_ctx"
             ),
@@ -152,7 +152,7 @@ def test_lines_that_are_missing() -> None:
         assert reason.startswith("lines are missing in the log since the question before")
         assert "the log shows no" not in str(why(5000, 4000, runner=runner, lost=True))
     # What it does show is told all the same.
-    assert "loaded anew" in str(why(5000, 10, loads=1, lost=True))
+    assert "reloaded" in str(why(5000, 10, loads=1, lost=True))
     assert "another request" in str(why(5000, 10, others=1, lost=True))
 
 

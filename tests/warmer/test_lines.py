@@ -141,7 +141,7 @@ def test_only_the_first_batch_tells_what_was_cached() -> None:
 
 
 def test_without_timings_nothing_is_known() -> None:
-    """A request that was given up has none, and nobody's count is that of what it had cached."""
+    """A request that was given up has none, and no one's count is that of what it had cached."""
     new, cached, _, release = request(3000, 1000)
     found = window([new, cached, release])
     assert (found.over, found.complete) == (True, False)
@@ -157,7 +157,7 @@ def test_two_clients_are_not_guessed() -> None:
 
 
 def test_request_that_was_given_up_is_another_client() -> None:
-    """A question of somebody who left is not the one that was answered."""
+    """A question of a person who left is not the one that was answered."""
     found = window(fixture("llama_server_b10050_given_up")).counts()
     assert found.re_read is None
 
@@ -174,7 +174,7 @@ def test_tool_call_goes_on_from_the_answer() -> None:
     """A second call that had all of the first one and some of its answer is the same question."""
     lines = [*request(3000, 2980, task=1), *request(3100, 3020, task=9)]
     assert window(lines).counts() == known(3000, 2980)
-    # A prompt that only has the same tokens may be anybody's: a warm-up of the bare prefix is one.
+    # A prompt that only has the same tokens may be anyone's: a warm-up of the bare prefix is one.
     # So may one that had more than the answer left behind, as another room's prompt has.
     for later in (
         request(3100, 3000, task=9),

@@ -133,7 +133,7 @@ def runners() -> Iterator[tuple[str, list[str]]]:
 
 
 def gaps() -> Iterator[tuple[str, list[str]]]:
-    """Yield a whole question beside the word of somebody that lines are missing."""
+    """Yield a whole question beside the word of someone that lines are missing."""
     whole = FORMATS["since May 2026"]
     for gap in GAPS:
         for place in (0, 2, len(whole)):
@@ -168,7 +168,7 @@ def test_whole_question(release: str) -> None:
 
 @pytest.mark.parametrize("line", [GO, MLX])
 def test_whole_question_of_another_runner(line: str) -> None:
-    """Their one line is enough as long as nobody says that a request was none."""
+    """Their one line is enough as long as no one says that a request was none."""
     answered = GIN.format(status=200, path='"/api/chat"')
     other = GIN.format(status=404, path='"/api/show"')
     assert window([line, answered, other]).counts() == known(9681, 9670)

@@ -63,7 +63,7 @@ async def test_file_that_has_told_all(
 async def test_file_of_another_length(
     file: Log, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A prompt of another length than the one before may be somebody else's: what else comes?"""
+    """A prompt of another length than the one before may be someone else's: what else comes?"""
     monkeypatch.setattr(logs, "_QUIET", 0.4)
     add(path, THEIRS)
     asyncio.get_running_loop().call_later(0.2, add, path, OURS)

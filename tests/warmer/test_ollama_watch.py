@@ -56,7 +56,7 @@ def test_between_two_looks(
     ours: bool,  # noqa: FBT001 - a parameter of the test
     occasion: Occasion | None,
 ) -> None:
-    """What went before its time, or was loaded by somebody else, is cold."""
+    """What went before its time, or was loaded by someone else, is cold."""
     assert between(last, now, ours=ours) is occasion
 
 
@@ -168,7 +168,7 @@ async def test_watch() -> None:
 
     down = f"down: Ollama at {url} answered with an error: Bad Gateway (HTTP 502)"
     assert ears.heard == [
-        *("up", "up", "model lost", "up", "model loaded anew"),
+        *("up", "up", "model lost", "up", "model reloaded"),
         *(down, "up", down, "up", "Ollama is back"),
     ]
     # A server on which clients take turns is not warmed ever faster.

@@ -20,7 +20,7 @@ def test_each_place_has_its_pattern_and_its_questions() -> None:
     assert "question 3 1,024 / 3,483 · 2.30 s" in words
     assert "question 3 29 / 3,483 · 360 ms" in words
     assert "question 3, asked 29 / 3,484" in words
-    assert "question 3, told 61 / 3,548" in words
+    assert "question 3, answered 61 / 3,548" in words
     # In the table, too, with what the change of place has cost before.
     assert "switch 1 3,483 0 3,483 4.90 s 5.00 s question 1 3,483 0 3,483 4.91 s 5.02 s" in words
 
@@ -34,11 +34,11 @@ def test_it_says_that_the_house_is_warm_again() -> None:
 
 
 def test_it_says_that_the_house_is_not_warm_again() -> None:
-    """Neither nobody tried, nor a verdict other than warm, is passed over."""
+    """Neither no one tried, nor a verdict other than warm, is passed over."""
     run = sample("clock")
-    run["restored"] |= {"verdict": "unknown", "re_read": None, "reason": "nobody counted"}
+    run["restored"] |= {"verdict": "unknown", "re_read": None, "reason": "no one counted"}
     words = read(run)
-    assert "unknown : another question re-read unknown of 5,193 tokens. nobody counted" in words
+    assert "unknown : another question re-read unknown of 5,193 tokens. no one counted" in words
     assert "Run ollama-warmer warm" in words
     words = read({**run, "restored": None})
     assert "The prompt of your house was not put back" in words

@@ -24,7 +24,7 @@ SETTINGS = "svg.fonttype: path\nfont.size: 30\naxes.facecolor: red\nhatch.linewi
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_the_same_each_time(name: str, tmp_path: Path) -> None:
-    """In another process too, with another order of sets and somebody's settings of the library."""
+    """In another process too, with another order of sets and a person's settings of the library."""
     made = page(name)
     assert page(name, sample(name)) == made
     (tmp_path / "matplotlibrc").write_text(SETTINGS)
@@ -129,7 +129,7 @@ def test_unknown_is_drawn_as_unknown() -> None:
 
 
 def test_an_aborted_call_is_marked() -> None:
-    """It is no unknown count: nobody counted, on purpose."""
+    """It is no unknown count: no one counted, on purpose."""
     drawn = bars(FIGURE, [Bar(label="a", prompt=None, cached=None, aborted=True)], 3, "x")
     assert "aborted on purpose" in drawn
     assert "unknown" not in drawn.replace("--unknown", "")

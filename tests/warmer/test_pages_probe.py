@@ -53,7 +53,7 @@ def test_each_group_is_explained(name: Group) -> None:
 
 
 def test_an_unknown_count_is_no_zero() -> None:
-    """A server that does not tell what was cached leaves everything open."""
+    """A server that does not report what was cached leaves everything open."""
     run = sample("probe")
     for calls in run["summary"].values():
         for call in calls if isinstance(calls, list) else ():
@@ -132,7 +132,7 @@ def test_the_seven_tables() -> None:
 
 
 def test_an_answer_before_the_end_is_no_abort() -> None:
-    """A model that answers within 0.4 s has counted, and nobody waited for anything."""
+    """A model that answers within 0.4 s has counted, and no one waited for anything."""
     run = sample("probe")
     run["summary"]["retry-after-abort"][0] |= {"prompt": 3479, "cached": 0, "totalMs": 380}
     words = read(run)

@@ -25,8 +25,8 @@ def test_the_services_file_and_ones_own() -> None:
     """Where systemd names a folder there is only that one."""
     service = Path("/var/lib/ollama-warmer/home.json")
 
-    own = Path("/somebody/.local/state/ollama-warmer/home.json")
-    assert places(CONFIG, {"HOME": "/somebody"}) == (service, own)
+    own = Path("/someone/.local/state/ollama-warmer/home.json")
+    assert places(CONFIG, {"HOME": "/someone"}) == (service, own)
     assert places(CONFIG, {"STATE_DIRECTORY": "/var/lib/ollama-warmer"}) == (service,)
 
 

@@ -231,7 +231,7 @@ async def test_no_model_is_named(probe: Probe) -> None:
 
 
 async def test_server_that_is_not_there(probe: Probe) -> None:
-    """An address where nobody answers is said."""
+    """An address where no one answers is said."""
     options = ("--yes", "--url", "http://127.0.0.1:1", "--model", MODEL)
     result = await probe(*options, alone=True)
     assert result.exit_code == 1

@@ -71,9 +71,9 @@ def test_a_server_that_keeps_no_repeat_is_not_disturbed() -> None:
 def test_disturbed_run_says_nothing_else() -> None:
     """Neither group nor costs nor advice."""
     made = record()
-    made.disturbed.append("somebody else uses the server")
+    made.disturbed.append("someone else uses the server")
     assert conclude(made)["verdict"] == [
-        "Disturbed, and therefore nothing is counted: somebody else uses the server."
+        "Disturbed, and therefore nothing is counted: someone else uses the server."
     ]
 
 
@@ -106,7 +106,7 @@ async def disturbed(server: Server, folder: Path) -> dict[str, Any]:
 async def test_answers_that_show_another_client(
     tmp_path: Path, answer: dict[str, Any], words: str, *, unloaded: bool
 ) -> None:
-    """The run ends at once; a model that somebody needs is not unloaded under them."""
+    """The run ends at once; a model that someone needs is not unloaded under them."""
     server = Server()
     seen: list[int] = []
 
@@ -176,7 +176,7 @@ async def test_a_model_on_its_way_out_is_waited_for(tmp_path: Path) -> None:
 
 
 async def test_clocks_may_differ(tmp_path: Path) -> None:
-    """A server whose clock is wrong by hours is not taken for one that somebody else uses."""
+    """A server whose clock is wrong by hours is not taken for one that someone else uses."""
     server = Server(keep_alive=timedelta(hours=-3))
     assert (await disturbed(server, tmp_path))["disturbed"] == []
 

@@ -49,7 +49,7 @@ def test_the_one_that_missed_is_named() -> None:
 
 
 def test_without_counts_it_is_unknown() -> None:
-    """A server that does not tell is never taken for a cold one."""
+    """A server that does not report is never taken for a cold one."""
     found = group_of(costs_of(summary(dict.fromkeys(Kind))))
     assert found.group is Group.UNKNOWN
     assert "0.33.3" in found.reason
@@ -72,7 +72,7 @@ def test_too_few_calls_are_unknown(missing: str) -> None:
 
 
 def test_a_short_prompt_is_unknown() -> None:
-    """Where the words are most of the prompt, reuse cannot be told from their cost."""
+    """Where the words are most of the prompt, reuse cannot be known from their cost."""
     assert group_of(Costs(cold=(90,), first=(60,), later=(60,))).group is Group.UNKNOWN
 
 
@@ -92,6 +92,6 @@ def test_no_known_pattern_is_unknown(first: tuple[int, ...], later: tuple[int, .
 
 
 def test_a_step_that_is_no_power_of_two() -> None:
-    """A batch that somebody set is named as it was measured."""
+    """A batch that someone set is named as it was measured."""
     found = group_of(Costs(cold=(3178,), first=(700,), later=(701, 700)))
     assert (found.group, found.batch) == (Group.ONE_BATCH_BACK, 700)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ollama_warmer.errors import ConfigError, WarmerError
-from ollama_warmer.lab.probe.log import LogSlice, Told, safe_lines, told_by
+from ollama_warmer.lab.probe.log import LogSlice, Reported, reported_by, safe_lines
 
 HOST = "Aug 28 16:17:40 gpu-01 ollama[17]: "
 STARTING = (
@@ -53,30 +53,30 @@ def test_start_of_a_server_is_cut_to_its_flags() -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ([], Told()),
-        ([STARTING], Told(runner="llama-server", batch=512)),
+        ([], Reported()),
+        ([STARTING], Reported(runner="llama-server", batch=512)),
         (
             [STARTING, "print_info: n_swa                 = 0"],
-            Told(memory="attention-only", runner="llama-server", batch=512),
+            Reported(memory="attention-only", runner="llama-server", batch=512),
         ),
         (
             ["print_info: n_swa                 = 128"],
-            Told(memory="sliding window"),
+            Reported(memory="sliding window"),
         ),
         (
             ["print_info: n_swa = 0", "llama_memory_recurrent: size =    0.02 MiB (     1 cells"],
-            Told(memory="recurrent"),
+            Reported(memory="recurrent"),
         ),
-        (['msg="mlx runner is ready" port=3'], Told(runner="MLX")),
+        (['msg="mlx runner is ready" port=3'], Reported(runner="MLX")),
     ],
 )
-def test_log_tells_what_a_model_is(lines: list[str], told: Told) -> None:
+def test_log_tells_what_a_model_is(lines: list[str], told: Reported) -> None:
     """Memory type, runner and batch stand in the log of a load."""
-    assert told_by(safe_lines(lines)) == told
+    assert reported_by(safe_lines(lines)) == told
 
 
 def test_only_new_lines_belong_to_a_run(tmp_path: Path) -> None:
-    """What stood there before is left out; a log that was begun anew is read from its start."""
+    """What stood there before is left out; a log that was begun again is read from its start."""
     log = tmp_path / "server.log"
     log.write_text(f"{SAFE[0]}\n" * 9)
     part = LogSlice(log)

@@ -15,7 +15,7 @@ def of_kind(kind: Kind) -> Call:
 
 
 def test_nothing_is_known_before_the_first_call() -> None:
-    """No time is shown that nobody measured."""
+    """No time is shown that no one measured."""
     assert Forecast().of(PLAN) is None
 
 

@@ -35,7 +35,7 @@ def test_lengths_of_the_sweep(entries: int, characters: int) -> None:
 
 
 def test_a_shorter_glossary_begins_a_longer_one() -> None:
-    """That is why each length is measured on a model that was loaded anew."""
+    """That is why each length is measured on a model that was reloaded."""
     assert glossary("alpha", 150).startswith(glossary("alpha", 100))
     assert glossary("alpha", 1).endswith("alpha-term0 means concept0.")
     assert "alpha-term142 means concept3." in glossary("alpha", MOST_ENTRIES)

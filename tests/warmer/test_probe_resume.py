@@ -32,7 +32,7 @@ async def broken_off(server: Server, folder: Path, words: str, **order: Any) -> 
 
 
 async def test_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """A phase that was broken off is begun anew, after what it needs; the others are kept."""
+    """A phase that was broken off is begun again, after what it needs; the others are kept."""
     async with serve(Server()) as server:
         session = await broken_off(server, tmp_path, "Now define alpha-term311.")
         before = json.loads(session.path.read_text())["summary"]
@@ -104,13 +104,13 @@ async def test_a_complete_run_asks_nothing(tmp_path: Path) -> None:
 async def test_a_disturbed_run_begins_anew(tmp_path: Path) -> None:
     """Nothing is kept of it."""
     made = record()
-    made.disturbed.append("somebody else uses the server")
+    made.disturbed.append("someone else uses the server")
     path = tmp_path / "run.json"
     write_result(path, made.as_json())
     async with serve(Server()) as server:
         watcher = Watcher()
         found = await run(server, resumed_session(path, None, SURVEY), watcher)
-    assert "begins anew" in watcher.notes[0]
+    assert "begins again" in watcher.notes[0]
     assert (len(watcher.asked), found["disturbed"]) == (39, [])
 
 

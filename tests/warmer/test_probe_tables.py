@@ -110,7 +110,7 @@ def test_unknown_counts_make_unknown_ranges() -> None:
 def test_disturbed_run_has_no_tables() -> None:
     """Nothing of it is counted."""
     made = record()
-    made.disturbed.append("somebody else uses the server")
+    made.disturbed.append("someone else uses the server")
     run = conclude(made)
     assert run["tables"] is None
     assert (run["group"], run["batch"]) == ("unknown", None)

@@ -45,7 +45,7 @@ async def on_a_terminal(
         while data := os.read(ours, 1 << 16):
             shown += data
     except OSError:
-        pass  # the end of a terminal that nobody writes to any more
+        pass  # the end of a terminal that no one writes to any more
     os.close(ours)
     assert process.returncode == 0
     encoding = os.environ.get("PYTHONIOENCODING", "utf-8").partition(":")[0]

@@ -59,7 +59,7 @@ def test_each_command_line_can_be_typed() -> None:
 
 
 def test_by_hand_needs_neither_root_nor_systemd() -> None:
-    """The way for everybody else asks for neither, and leads from nothing to a service."""
+    """The way for everyone else asks for neither, and leads from nothing to a service."""
     section = README.partition("### By hand\n")[2].partition("\n## ")[0]
     typed = "\n".join(re.findall(r"```(?:sh)?\n(.*?)```", section, re.DOTALL))
 

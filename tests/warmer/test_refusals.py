@@ -177,7 +177,7 @@ async def test_a_connection_that_is_cut_for_its_silence(
 async def test_a_home_assistant_that_hangs(
     house: House, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no ping is answered nobody has restarted anything."""
+    """Where no ping is answered no one has restarted anything."""
     monkeypatch.setattr(connecting, "_PING_INTERVAL", 0.05)
     monkeypatch.setattr(connecting, "_PING_TIMEOUT", 0.05)
     given_up = threading.Event()

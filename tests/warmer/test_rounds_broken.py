@@ -63,7 +63,7 @@ async def test_question_that_is_not_answered_in_time(house: House, run: Run) -> 
 
 
 async def test_late_answer_arrives_meanwhile(house: House, run: Run) -> None:
-    """An answer that nobody waits for any more is dropped."""
+    """An answer that no one waits for any more is dropped."""
     house.answers = [(0.2, reply(None)), (0.3, reply(WARM)), reply(WARM)]
 
     result = await run(house.url, timeouts="answer_timeout = 0.15")
@@ -86,7 +86,7 @@ async def test_connection_cut_after_sending(house: House, run: Run) -> None:
 
 
 async def test_connection_cut_and_nobody_left_to_ask(house: House, run: Run) -> None:
-    """A cut in the last target leaves Home Assistant unreachable, as far as anybody knows."""
+    """A cut in the last target leaves Home Assistant unreachable, as far as anyone knows."""
     house.answers = [reply(), reply(), reply(), Cut()]
 
     result = await run(house.url, "--json")

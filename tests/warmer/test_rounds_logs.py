@@ -177,16 +177,16 @@ class Meanwhile(Observer):
     ("between", "reason"),
     [
         *(
-            (lines, "the log shows that the model was loaded anew in between")
+            (lines, "the log shows that the model was reloaded in between")
             for lines in ([STARTING, LOADED], *LOADS.values())
         ),
         (
             ['{"log":"srv  llama_server: model loaded\\n","stream":"stderr"}'],
-            "the log shows that the model was loaded anew in between",
+            "the log shows that the model was reloaded in between",
         ),
         (
             ['{"MESSAGE":' + str(list(b"\x1b[0msrv  llama_server: model loaded")) + "}"],
-            "the log shows that the model was loaded anew in between",
+            "the log shows that the model was reloaded in between",
         ),
         (
             ["systemd-journald[312]: Suppressed 99 messages from ollama.service"],

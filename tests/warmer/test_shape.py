@@ -22,7 +22,7 @@ ROUND = unreached((APP,), CannotConnect("Home Assistant is not there"))
 
 
 def parses(content: bytes) -> bool:
-    """Tell whether the content is a state file; fail if that ends in any other way."""
+    """Say whether the content is a state file; fail if that ends in any other way."""
     try:
         parse(content)
     except DamagedError, NewerError:

@@ -77,7 +77,7 @@ async def test_lines_that_come_after_the_answer(log: Log, path: Path) -> None:
 
 
 async def test_file_that_comes_late(tmp_path: Path) -> None:
-    """Ollama makes its file anew when it starts."""
+    """Ollama makes its file again when it starts."""
     path = tmp_path / "server.log"
     async with following(CountsConfig(source=CountsSource.FILE, path=path)) as log:
         assert log is not None
@@ -113,7 +113,7 @@ async def test_two_clients(log: Log, path: Path) -> None:
     found = await log.counts()
     assert found == Counts(
         reason=f"the log {path} gives no counts: 2 requests were written there in between, and "
-        "which of them is the question's cannot be told: ask when nobody else does"
+        "which of them is the question's cannot be known: ask when no one else does"
     )
 
 
@@ -166,7 +166,7 @@ async def test_program_ends_with_the_round(tmp_path: Path) -> None:
     parent, child, token = (tmp_path / "pids").read_text().split()
     assert token == "None"
     assert not running(parent)
-    # The child was told at the same moment, and nobody waits for it.
+    # The child was told at the same moment, and no one waits for it.
     async with asyncio.timeout(5):
         while running(child):  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.01)
@@ -224,7 +224,7 @@ async def test_program_that_ends_has_not_told_all(
     ],
 )
 async def test_no_line_of_a_log_is_a_last_word(tmp_path: Path, line: str) -> None:
-    """In no shape is it shown, since it may quote somebody."""
+    """In no shape is it shown, since it may quote someone."""
     path = tmp_path / "lines"
     add(path, [line])
     shell = shutil.which("sh") or "sh"
@@ -236,7 +236,7 @@ async def test_no_line_of_a_log_is_a_last_word(tmp_path: Path, line: str) -> Non
 
 
 async def test_log_line_is_never_a_last_word(tmp_path: Path) -> None:
-    """A line of the log may quote somebody, so it is not shown."""
+    """A line of the log may quote someone, so it is not shown."""
     shell = shutil.which("sh") or "sh"
     async with following(command(shell, "-c", "echo 'time=1 msg=\"hello\"' >&2; exit 3")) as log:
         assert log is not None

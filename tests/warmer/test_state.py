@@ -142,7 +142,7 @@ def test_a_file_that_was_cut_off_is_put_aside(path: Path, caplog: pytest.LogCapt
     assert re_reads(StateFile(path).load()) == [7]
     assert path.with_name("home.json.corrupt").read_bytes() == half
     assert len(caplog.records) == 1
-    assert "home.json.corrupt, and the history starts anew" in caplog.text
+    assert "home.json.corrupt, and the history starts again" in caplog.text
     assert state.problem is None
 
 
@@ -251,13 +251,13 @@ def test_it_lies_where_systemd_says() -> None:
     """The folder of systemd comes first, then the desktop's, then the home's."""
     config = Path("/etc/ollama-warmer/home.toml")
     systemd = {"STATE_DIRECTORY": "/var/lib/ollama-warmer:/var/lib/other"}
-    desktop = {"XDG_STATE_HOME": "/elsewhere", "HOME": "/somebody"}
+    desktop = {"XDG_STATE_HOME": "/elsewhere", "HOME": "/someone"}
 
     assert default_path(config, systemd | desktop) == Path("/var/lib/ollama-warmer/home.json")
     assert default_path(config, desktop) == Path("/elsewhere/ollama-warmer/home.json")
-    at_home = Path("/somebody/.local/state/ollama-warmer/home.json")
+    at_home = Path("/someone/.local/state/ollama-warmer/home.json")
     assert default_path(config, desktop | {"XDG_STATE_HOME": "relative"}) == at_home
-    assert default_path(config, {"HOME": "/somebody"}) == at_home
+    assert default_path(config, {"HOME": "/someone"}) == at_home
 
 
 def test_a_user_without_a_home_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ def test_both_services_are_locked_in_alike() -> None:
 
 
 def test_daemon_tells_systemd_how_it_is() -> None:
-    """It is ready when it says so, beats, reads its configuration anew, and ends soon."""
+    """It is ready when it says so, beats, reads its configuration again, and ends soon."""
     service = unit(DAEMON)["Service"]
 
     assert service["Type"] == "notify"

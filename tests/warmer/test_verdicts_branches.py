@@ -137,7 +137,7 @@ def test_third_can_only_improve() -> None:
     """Whatever the third question shows, it is warm or the verdict of the second one."""
     cold = Counts(prompt=3179, cached=4, re_read=3175)
     partly = Counts(prompt=3179, cached=2200, re_read=979)
-    for third in (cold, partly, Counts(reason="nobody counted")):
+    for third in (cold, partly, Counts(reason="no one counted")):
         verdict, reason = conclude([WORDS] * 3, [cold, cold, third])
         assert verdict is Verdict.COLD
-        assert "nobody counted" not in reason
+        assert "no one counted" not in reason

@@ -148,12 +148,12 @@ UNKNOWN = {
     ),
     "null counts": (
         counts(None, None),
-        "the model server did not tell how many prompt tokens there were",
+        "the model server did not report how many prompt tokens there were",
     ),
     "null cached count": (
         counts(5104, None, verdict="unknown", reason="Ollama is older than 0.33.3"),
         (
-            "the model server did not tell how many cached tokens there were: "
+            "the model server did not report how many cached tokens there were: "
             "Ollama is older than 0.33.3"
         ),
     ),
@@ -208,7 +208,7 @@ async def test_unknown_count_in_the_table(house: House, run: Run) -> None:
 
 
 async def test_error_answer_of_the_agent(house: House, run: Run) -> None:
-    """An answer that is an error fails its target only, and quotes nobody."""
+    """An answer that is an error fails its target only, and quotes no one."""
     house.answers = [error_reply("unknown", "Sorry, Anna said the vault code is 1234")]
 
     result = await run(house.url, "--json")

@@ -202,7 +202,7 @@ class Cell:
 
 
 def _newest(record: Record) -> str:
-    """Return the newest message of a chat, empty if it is nobody's question."""
+    """Return the newest message of a chat, empty if it is no one's question."""
     messages: list[Json] = record.body.get("messages") or [{}]
     return str(messages[-1].get("content") or "") if messages[-1].get("role") == "user" else ""
 

@@ -23,7 +23,7 @@ _SCENARIOS = {
     "home_assistant_restart": "Home Assistant restarted",
     "backend_restart": "Model server restarted",
     "two_rooms": "Two rooms in turn",
-    "foreign_prompt": "Somebody else's prompt",
+    "foreign_prompt": "Someone else's prompt",
     "two_apis": "A second set of tools",
     "user_names": "Names of people",
     "wake_word": "Straight after the wake word",
@@ -56,7 +56,7 @@ def bench_page(bench: Mapping[str, Any]) -> str:
     return document.page(
         "What is read again before an answer",
         "Bench",
-        ((_VERSIONS.get(name, name), values.told(value)) for name, value in versions.items()),
+        ((_VERSIONS.get(name, name), values.shown(value)) for name, value in versions.items()),
         _verdict(rows),
         document.tiles(_tiles(rows)),
         _figures(rows) if rows else None,
@@ -65,11 +65,11 @@ def bench_page(bench: Mapping[str, Any]) -> str:
 
 
 def _setting(row: Mapping[str, Any]) -> str:
-    return f"{values.told(row.get('memory'))}, {values.told(row.get('path'))}"
+    return f"{values.shown(row.get('memory'))}, {values.shown(row.get('path'))}"
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    name, slots = values.told(row.get("scenario")), values.count(row.get("slots")) or 1
+    name, slots = values.shown(row.get("scenario")), values.count(row.get("slots")) or 1
     parts = (
         _SCENARIOS.get(name, name.replace("_", " ")),
         f"{slots} slots" if slots > 1 else "",
@@ -101,7 +101,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> Markup:
         return document.verdict("What was promised", "Nothing that is promised was measured.")
     reached = len([row for row in promised if not values.listed(row.get("missed"))])
     wrong = [
-        [element("b", f"{_name(row)}, {_setting(row)}: "), values.told(row.get("missed"))]
+        [element("b", f"{_name(row)}, {_setting(row)}: "), values.shown(row.get("missed"))]
         for row in missed
     ]
     return document.verdict(
@@ -139,7 +139,7 @@ def _settings(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Pair]]]
     found: dict[str, dict[str, dict[str, list[int]]]] = {}
     for row in rows:
         both = found.setdefault(_setting(row), {}).setdefault(_name(row), {})
-        both[values.told(row.get("agent"))] = _numbers(row, "re_read")
+        both[values.shown(row.get("agent"))] = _numbers(row, "re_read")
     settings = [
         (
             setting,
@@ -194,14 +194,14 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Markup:
     for row in rows:
         promises = bool(_promised([row]))
         wrong = values.listed(row.get("missed")) or values.listed(row.get("failures"))
-        reached = values.told(wrong, "yes" if promises else "")
+        reached = values.shown(wrong, "yes" if promises else "")
         cells.append(
             [
                 _name(row),
-                values.told(row.get("agent")),
+                values.shown(row.get("agent")),
                 _setting(row),
                 *(_span(_all(row, key)) for key in ("prompt", "re_read", "waste")),
-                values.told(row.get("to_reach"), "") if promises else "",
+                values.shown(row.get("to_reach"), "") if promises else "",
                 reached,
             ]
         )

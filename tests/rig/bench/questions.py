@@ -10,7 +10,7 @@ QUESTIONS = (
     "Are all doors locked?",
     "Tell me about the fan.",
     "Who left a window open?",
-    "Did somebody pass by?",
+    "Did someone pass by?",
     "Will it rain today?",
     "Has the washing finished?",
     "Was the heater running?",

@@ -218,7 +218,7 @@ async def two_rooms(play: Play) -> None:
 
 
 async def other_prompt(play: Play) -> None:
-    """Let somebody else use the model for something long in between."""
+    """Let someone else use the model for something long in between."""
     text = "\n".join(f"Item {number} of a list of other things." for number in range(FOREIGN_LINES))
 
     async def question(cell: Cell, measured: Measured) -> None:

@@ -34,7 +34,7 @@ class Stage:
         self._tokens: dict[str, str] = {}
 
     async def token_of(self, person: str) -> str:
-        """Return the token of somebody who lives here; whoever does not, moves in."""
+        """Return the token of a person who lives here; whoever does not, moves in."""
         if person not in self._tokens:
             self._tokens[person] = await self._move_in(person)
         return self._tokens[person]
@@ -136,7 +136,7 @@ async def stage(
 
 
 async def foreign_prompt(url: str, model: str, text: str, num_ctx: int) -> None:
-    """Let somebody else use the model."""
+    """Let someone else use the model."""
     body = {
         "model": model,
         "messages": [{"role": "user", "content": text}],

@@ -41,10 +41,10 @@ def test_other_ways_to_warm_stand_beside() -> None:
 def test_a_row_without_questions_is_not_measured() -> None:
     """A scenario that failed has no counts; one that is new to the page keeps its name."""
     row = {"scenario": "a_new_one", "agent": "core", "memory": "attention", "path": "native"}
-    bench = {"rows": [{**row, "re_read": [], "prompt": [None], "failures": ["nobody answered"]}]}
+    bench = {"rows": [{**row, "re_read": [], "prompt": [None], "failures": ["no one answered"]}]}
     words = read(bench)
     assert "a new one not measured" in words
-    assert "nobody answered" in words
+    assert "no one answered" in words
     assert "unknown" in words
     assert "Nothing that is promised was measured." in words
 

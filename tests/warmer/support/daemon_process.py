@@ -130,7 +130,7 @@ class Systemd:
         return sum(words in message for message in self.messages)
 
     def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         asyncio.get_running_loop().remove_reader(self._socket)
         self._socket.close()
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """What the command tells the program that started it."""
+    """What the command says to the program that started it."""
 
     ALL_WARM = 0
     NOT_ALL_WARM = 1

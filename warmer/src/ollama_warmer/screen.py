@@ -51,7 +51,7 @@ def show_toml(text: str) -> None:
 
 
 def can_show(characters: str, encoding: str) -> bool:
-    """Tell whether an encoding has these characters."""
+    """Say whether an encoding has these characters."""
     try:
         characters.encode(encoding)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""`ollama-warmer doctor`: what is wrong, before it costs somebody seven seconds."""
+"""`ollama-warmer doctor`: what is wrong, before it costs a person seven seconds."""
 
 import asyncio
 from dataclasses import replace

@@ -51,7 +51,7 @@ def run(
         say(f"Error: {err}")
         context.exit(err.exit_code)
     except Exception:
-        # What the exception says may quote somebody, so Python must not print it.
+        # What the exception says may quote someone, so Python must not print it.
         _LOGGER.exception("This program ends by a mistake of its own")
         leave(1)
     leave(0)

@@ -35,7 +35,7 @@ def status(  # noqa: PLR0913 - one for each option
     json_wanted: bool,
     page: Path | None,
 ) -> None:
-    """Show how the targets stood in the last rounds, and how long ago that was. Asks nobody.
+    """Show how the targets stood in the last rounds, and how long ago that was. Asks no one.
 
     The rounds come from --state, else from where the service of this configuration, or you, wrote
     them last.

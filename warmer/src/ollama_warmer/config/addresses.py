@@ -1,4 +1,4 @@
-"""Tells whether an address leads to another machine."""
+"""Says whether an address leads to another machine."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit

@@ -79,7 +79,9 @@ def file_path(value: object) -> Path:
     try:
         path = Path(text(value)).expanduser()
     except RuntimeError as err:
-        raise vol.Invalid("begins with the home folder of nobody: write the full path") from err
+        raise vol.Invalid(
+            "begins with the home folder of an unknown user: write it in full"
+        ) from err
     if not path.is_absolute() or "\0" in str(path):
         raise vol.Invalid('has to be a full path such as "/var/log/ollama.log"')
     return path

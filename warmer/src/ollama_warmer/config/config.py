@@ -102,7 +102,7 @@ class HomeAssistantConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class OllamaConfig:
-    """The model server, and what the agent asks it with: Home Assistant tells that to nobody.
+    """The model server, and what the agent asks it with: Home Assistant gives that to no one.
 
     Attributes:
         url: Its web address, without a path.

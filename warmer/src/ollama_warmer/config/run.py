@@ -1,4 +1,4 @@
-"""The table [run] of the configuration file: when the daemon warms, and where it tells of it."""
+"""The table [run] of the configuration file: when the daemon warms, and where it reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ def jitter(value: object) -> float:
 def address(value: object) -> Address:
     """Check for an address that only this machine reaches, with a port.
 
-    What is told there has no secrets, but also no lock.
+    What is reported there has no secrets, but also no lock.
     """
     checked = checks.text(value)
     found = re.fullmatch(r"(?:\[([^\[\]]+)\]|([^:\[\]]+)):(\d{1,5})", checked)

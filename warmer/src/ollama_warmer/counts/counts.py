@@ -134,7 +134,7 @@ def _read(turn: Mapping[str, Any]) -> Counts:
     verdict, reason = _words(turn, "verdict"), _words(turn, "reason")
     if prompt is None or cached is None:
         missing = "prompt" if prompt is None else "cached"
-        unknown = f"the model server did not tell how many {missing} tokens there were"
+        unknown = f"the model server did not report how many {missing} tokens there were"
         return Counts(
             prompt=prompt,
             cached=cached,

@@ -1,4 +1,4 @@
-"""Follows a log that is a file, which may be renamed, made anew or emptied at any moment."""
+"""Follows a log that is a file, which may be renamed, created again or emptied at any moment."""
 
 import asyncio
 from contextlib import suppress
@@ -17,7 +17,7 @@ _FINGERPRINT = 64
 
 
 class FileSource:
-    """A file that grows, and may be renamed, made anew or emptied."""
+    """A file that grows, and may be renamed, created again or emptied."""
 
     at_once = True
 

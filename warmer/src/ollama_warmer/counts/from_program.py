@@ -18,7 +18,7 @@ _SETTLE = 3.0
 _STOP = 2.0
 # What a followed program has no use for.
 _SECRETS = ("HA_TOKEN", "CREDENTIALS_DIRECTORY")
-# A line of the log itself may quote what somebody said, so it is never shown.
+# A line of the log itself may quote what a person said, so it is never shown.
 _OF_THE_LOG = re.compile(
     r"\b(?:time|level|msg)=|\bslot\s|\bsrv\s|\[GIN\]|\btask\b"
     r'|^\W*\{|"?MESSAGE"?\s*[:=]|^[\s\d,\]]*$'  # in a journal's or a container's own shape

@@ -36,8 +36,8 @@ class Log:
         """Listen, because a question is about to be sent.
 
         Args:
-            on_progress: Is told which share of the prompt has been read, 0 to 1, if the log
-                tells it: llama-server does from the fourth second on.
+            on_progress: Is given the share of the prompt that has been read, 0 to 1, if the log
+                says it: llama-server does from the fourth second on.
         """
         before, self._window = self._window, Window(on_progress=on_progress)
         interrupted = self._source.trouble is not None
@@ -53,7 +53,7 @@ class Log:
         self._read = None
 
     async def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         await self._source.end()
 
     async def counts(self, like: int | None = None) -> Counts:
@@ -102,15 +102,15 @@ class Log:
         )
 
     def _all_there(self, like: int | None) -> bool:
-        """Return whether no line that matters can be missing, so that nobody has to wait for one.
+        """Return whether no line that matters can be missing, so that no one has to wait for one.
 
         A server writes in the order in which it works, and that the question's prompt begins long
         before its answer: before the prompt is read. So when the answer is here, a file shows at
         least that, and with it every request that was begun earlier; another's that is begun later
         does not concern the question. What is left to wait for is that each request that was begun
-        has told its cost and ended. If the one that did is somebody else's, because the lines are
-        late (a program hands them on when it likes, and whoever writes a file may hold them back),
-        its prompt has another length than this target's had a moment ago.
+        has reported its cost and ended. If the one that did is someone else's, because the lines
+        are late (a program hands them on when it likes, and whoever writes a file may hold them
+        back), its prompt has another length than this target's had a moment ago.
         """
         if not self._window.complete:
             return False

@@ -34,20 +34,20 @@ class Request:
     bare: bool = False
 
     def note_read(self, re_read: int) -> None:
-        """Keep how many tokens were read, which no request tells twice."""
+        """Keep how many tokens were read, which no request reports twice."""
         self.contradicts |= self.re_read not in {None, re_read}
         self.re_read = re_read
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, or told what was read, which it does at its end."""
+        """Whether it has ended, or reported what was read, which it does at its end."""
         return self.done or self.re_read is not None
 
     @property
     def reused(self) -> int | None:
         """Tokens that were not read again; none if it is not known for sure.
 
-        What was cached tells nothing by itself: an embedding, and a request that was given up, have
+        What was cached says nothing by itself: an embedding, and a request that was given up, have
         that line, too, and only one that was answered says what it read.
         """
         if self.re_read is None or self.contradicts:
@@ -62,7 +62,7 @@ class Request:
 
         Then it comes into the same slot, and is longer than all that was there; and the server had
         the earlier prompt and the beginning of its answer, but no more than that. A longer prompt
-        of somebody else, which the server had from before, has more.
+        of someone else, which the server had from before, has more.
         """
         if self.key is None or earlier.key is None or earlier.key[:2] != self.key[:2]:
             return False
@@ -93,7 +93,7 @@ class Requests:
 
     @property
     def complete(self) -> bool:
-        """Whether there is a request, and each one has ended and told what was read.
+        """Whether there is a request, and each one has ended and reported what was read.
 
         llama-server writes both lines at the end of a request, in an order that has changed.
         """
@@ -103,7 +103,7 @@ class Requests:
 
     @property
     def over(self) -> bool:
-        """Whether there is a request, and each one is over: a request given up tells nothing."""
+        """Whether there is a request, and each one is over: a request given up says nothing."""
         return bool(self._all) and all(request.over for request in self._all)
 
     @property
@@ -159,7 +159,7 @@ class Requests:
         self._start()
 
     def note_loaded(self) -> None:
-        """Note that a model is loaded, which may have begun before anybody listened."""
+        """Note that a model is loaded, which may have begun before anyone listened."""
         if self._loading:
             self._loading -= 1
         else:
@@ -193,13 +193,13 @@ class Requests:
         if self.starts > 1 or self._interrupted:
             return (
                 "several model processes wrote there in between, and which of their lines are the "
-                "question's cannot be told"
+                "question's cannot be known"
             )
         pairs = zip(self._all, self._all[1:], strict=False)
         if not all(later.goes_on_from(earlier) for earlier, later in pairs):
             return (
                 f"{len(self._all)} requests were written there in between, and which of them "
-                "is the question's cannot be told: ask when nobody else does"
+                "is the question's cannot be known: ask when no one else does"
             )
         return self._doubt_about(self._all[0])
 

@@ -31,7 +31,7 @@ class Source(Protocol):
         """Hand on now what has been written, where that can be asked for."""
 
     async def end(self) -> None:
-        """Stop to follow."""
+        """Stop following."""
 
 
 class Lines:

@@ -1,1 +1,1 @@
-"""`ollama-warmer run`: keeps warming until it is told to end; one module for each thing it does."""
+"""`ollama-warmer run`: keeps warming until it is asked to end; a module for each thing it does."""

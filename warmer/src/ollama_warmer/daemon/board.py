@@ -12,7 +12,7 @@ from ollama_warmer.daemon.schedule import longest_gap
 from ollama_warmer.round.rounds import Round, TargetResult
 from ollama_warmer.round.verdicts import Verdict
 
-# A cold prompt of several targets on a slow machine, or somebody who talks.
+# A cold prompt of several targets on a slow machine, or a person who talks.
 _ROUND_TAKES = 1_800.0
 
 
@@ -43,7 +43,7 @@ class Finished:
 
 
 class Board:
-    """What the daemon knows; it writes, everybody else reads.
+    """What the daemon knows; it writes, everyone else reads.
 
     Attributes:
         connected: Whether Home Assistant has started and is connected.

@@ -19,7 +19,7 @@ class UnhealthyError(WarmerError):
 
 
 def check(config_file: Path) -> str:
-    """Return a sentence about a daemon that is well, or that answers nobody.
+    """Return a sentence about a daemon that is well, or that answers no one.
 
     Args:
         config_file: The configuration that the daemon was started with.

@@ -29,7 +29,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Listener(Protocol):
-    """Who is told what happens at Home Assistant."""
+    """Who hears what happens at Home Assistant."""
 
     def home_is_up(self, occasion: Occasion, zone: str) -> None:
         """It has started and is connected; `zone` is the name of its time zone."""
@@ -125,7 +125,7 @@ class HomeWatch:
             home.receiving.result()
 
     async def _subscribe(self, home: Live) -> None:
-        """Subscribe to all that this user may see; say what is not told."""
+        """Subscribe to all that this user may see; say what is not reported."""
         self._people.forget()
         watched: dict[str, object] = {
             "include": {"domains": [SATELLITES], "entities": self._agents}
@@ -141,7 +141,7 @@ class HomeWatch:
             await home.subscribe(kind, fields, receiver)
         except (CommandFailed, NoAnswer) as err:
             what = fields.get("event_type", "who talks to a satellite")
-            _LOGGER.warning("Home Assistant does not tell %s: %s", what, err)
+            _LOGGER.warning("Home Assistant does not report %s: %s", what, err)
 
     def _event(self, event: object) -> None:
         if not changes_prompts(event):

@@ -54,7 +54,7 @@ def set_up(stream: TextIO, environ: Mapping[str, str]) -> None:
 def where(err: BaseException) -> str:
     """Return the kind of an exception and the lines of code that it came through.
 
-    Not its text: it may quote what somebody said.
+    Not its text: it may quote what a person said.
     """
     frames = traceback.extract_tb(err.__traceback__)
     places = (f"{PurePath(frame.filename).name}:{frame.lineno}" for frame in frames)
@@ -62,7 +62,7 @@ def where(err: BaseException) -> str:
 
 
 def _is_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Tell whether systemd reads the stream (systemd.exec(5), $JOURNAL_STREAM)."""
+    """Say whether systemd reads the stream (systemd.exec(5), $JOURNAL_STREAM)."""
     try:
         found = os.fstat(stream.fileno())
     except (OSError, ValueError):
@@ -71,7 +71,7 @@ def _is_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
 
 
 def _has_no_clock(stream: TextIO) -> bool:
-    """Tell whether the stream is a terminal or a file."""
+    """Say whether the stream is a terminal or a file."""
     try:
         return stream.isatty() or stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except (OSError, ValueError):

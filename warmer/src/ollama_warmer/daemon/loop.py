@@ -1,4 +1,4 @@
-"""The daemon: one loop that starts rounds, one at a time, and tells how it stands."""
+"""The daemon: one loop that starts rounds, one at a time, and reports how it stands."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,14 +13,13 @@ from ollama_warmer.config.config import Config, load_config
 from ollama_warmer.daemon.access import Access
 from ollama_warmer.daemon.backoff import Backoff, chance
 from ollama_warmer.daemon.board import Board, Finished, Part
-from ollama_warmer.daemon.current import Current
+from ollama_warmer.daemon.current import Current, log_round
 from ollama_warmer.daemon.ending import cancel
 from ollama_warmer.daemon.home_watch import HomeWatch
 from ollama_warmer.daemon.journal import where
 from ollama_warmer.daemon.news import News
 from ollama_warmer.daemon.occasions import Occasion, Occasions, words
 from ollama_warmer.daemon.people import Courtesy, People
-from ollama_warmer.daemon.results import log_round
 from ollama_warmer.daemon.schedule import Schedule
 from ollama_warmer.daemon.sd_notify import Notifier
 from ollama_warmer.daemon.serving import Serving
@@ -36,7 +35,7 @@ _clock = time.monotonic
 
 
 class Daemon:
-    """Warms until it is told to end."""
+    """Warms until it is asked to end."""
 
     def __init__(  # noqa: PLR0913 - each is a part of its own
         self,
@@ -138,7 +137,7 @@ class Daemon:
             self._occasions.add(occasion, now, wait=wait)
         if self._round is None and self._board.connected and self._occasions.due(now):
             self._start(self._occasions.take(now), wall)
-        self._tell(now, wall)
+        self._report(now, wall)
 
     async def _sleep(self) -> None:
         """Wait until something is to be done."""
@@ -175,7 +174,7 @@ class Daemon:
         self._schedule.round_ended(self._round_ended)
         error = current.task.exception()
         if error is not None:
-            _LOGGER.error("The round broke off by a mistake in this program: %s", where(error))
+            _LOGGER.error("The round failed because of a bug in ollama-warmer: %s", where(error))
             self._retry()
             return
         outcome = current.task.result()
@@ -184,7 +183,7 @@ class Daemon:
             outcome=outcome, occasions=current.occasions, at=current.at, ended=self._round_ended
         )
         self._board.add(finished)
-        # What the log tells is kept by then, whatever happens next.
+        # What the log says is kept by then, whatever happens next.
         self._state.add(outcome, at=current.at, occasion=words(current.occasions), seconds=seconds)
         log_round(finished, seconds)
         self._follow_up(outcome)
@@ -214,7 +213,7 @@ class Daemon:
             await self._serving.change(config.run.listen)
         except WarmerError as err:
             _LOGGER.warning("%s", err)
-            _LOGGER.warning("The configuration from before is kept")
+            _LOGGER.warning("Keeping the previous configuration")
             self._board.troubles[Part.CONFIGURATION] = "the new configuration is wrong: see the log"
         else:
             self._config, self._access.token = config, token
@@ -226,8 +225,8 @@ class Daemon:
             self._watch(Occasion.CONFIGURATION)
         self._notifier.ready()
 
-    def _tell(self, now: float, wall: datetime) -> None:
-        """Tell systemd how it stands."""
+    def _report(self, now: float, wall: datetime) -> None:
+        """Report to systemd how it stands."""
         self._board.planned = self._schedule.following(now, wall)
         tried = self._home is not None and self._home.tried.is_set()
         if not self._is_ready and (tried or now > self._started + self._times.longest_start):
@@ -239,7 +238,7 @@ class Daemon:
             self._notifier.status(summary)
         stuck = self._round is not None and self._round.stuck
         if stuck and not self._is_stuck:
-            _LOGGER.error("The round hangs for longer than all its limits together")
+            _LOGGER.error("The round is stuck: no progress within its time limits")
         self._is_stuck = stuck
         if self._notifier.watchdog is not None and not stuck and now >= self._next_alive:
             self._next_alive = now + self._notifier.watchdog / 2
@@ -247,13 +246,13 @@ class Daemon:
 
 
 def _do_nothing() -> None:
-    """Where nobody has to know."""
+    """Where no one has to know."""
 
 
 def _log_unhandled(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong in a task that nobody waits for, without what it may quote."""
+    """Log what went wrong in a task that no one waits for, without what it may quote."""
     error = context.get("exception")
     if isinstance(error, BaseException):
-        _LOGGER.error("A mistake in this program: %s", where(error))
+        _LOGGER.error("A bug in ollama-warmer: %s", where(error))
     else:
-        _LOGGER.error("A mistake in this program that has no name")
+        _LOGGER.error("Unexpected internal error")

@@ -70,7 +70,7 @@ class News:
         self._settle(Occasion.HOUSE_CHANGED)
 
     def agent_changed(self) -> None:
-        """An agent was set up anew, perhaps with other options."""
+        """An agent was set up again, perhaps with other options."""
         self._settle(Occasion.AGENT_CHANGED)
 
     def ollama_is_up(self) -> None:
@@ -86,7 +86,7 @@ class News:
 
     def ollama_lost_it(self, occasion: Occasion, wait: float) -> None:
         """What was warm is cold."""
-        _LOGGER.info("Noticed at Ollama: %s", occasion)
+        _LOGGER.info("Ollama: %s", occasion)
         self._occasions.add(occasion, self._clock(), wait=wait)
         self._wake()
 

@@ -20,7 +20,7 @@ class InMemory:
     Attributes:
         digest: Which one it is.
         context: Its window in tokens; none if Ollama does not say (before 0.10).
-        expires_at: Until when it stays if nobody asks it; none if that cannot be read.
+        expires_at: Until when it stays if no one asks it; none if that cannot be read.
     """
 
     digest: str

@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Listener(Protocol):
-    """Who is told what happens at Ollama."""
+    """Who hears what happens at Ollama."""
 
     def ollama_is_up(self) -> None:
         """It answers."""
@@ -47,7 +47,7 @@ class OllamaWatch:
 
         Args:
             config: Where Ollama is, and the agent's model.
-            listener: Is told of it.
+            listener: Hears of it.
             asked_since: Whether a round of ours was under way at any time since a moment on the
                 event loop's clock.
         """
@@ -75,7 +75,7 @@ class OllamaWatch:
         self._soon.set()
 
     async def look(self, ollama: Ollama) -> None:
-        """Look once, and tell what that means."""
+        """Look once, and say what that means."""
         asked_at = asyncio.get_running_loop().time()
         try:
             look = await self._ask(ollama)

@@ -1,4 +1,4 @@
-"""Who talks at the moment, as far as Home Assistant tells, and how a round waits for them."""
+"""Who talks at the moment, as far as Home Assistant reports, and how a round waits for them."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from ollama_warmer.round.rounds import Observer, Step
 
 SATELLITES = "assist_satellite"
 
-# The states in which somebody waits for the model, or may go on talking.
+# The states in which someone waits for the model, or may go on talking.
 _BUSY = {"listening", "processing", "responding"}
 # Of a question by text only its beginning is seen.
 _ANSWER = 5.0
@@ -31,7 +31,7 @@ class People:
     def __init__(
         self, clock: Clock, on_new_agent: Callable[[], None], times: Times = USUAL
     ) -> None:
-        """Know nobody yet; `on_new_agent` is called when an agent was set up anew."""
+        """Know no one yet; `on_new_agent` is called when an agent was set up again."""
         self._clock = clock
         self._on_new_agent = on_new_agent
         self.times = times
@@ -41,7 +41,7 @@ class People:
         self._quiet_at = 0.0
 
     def forget(self) -> None:
-        """Know nobody any more, because the connection is gone."""
+        """Know no one any more, because the connection is gone."""
         self._busy_since.clear()
         self._agents.clear()
         self._quiet_at = 0.0
@@ -61,7 +61,7 @@ class People:
     def quiet_in(self) -> float:
         """Return in how many seconds it will have been quiet for long enough; 0 for now.
 
-        Somebody who still talks may take longer than that.
+        A person who still talks may take longer than that.
         """
         now = self._clock()
         talking = any(now - since < _LONGEST_TALK for since in self._busy_since.values())
@@ -107,7 +107,7 @@ class Courtesy(Observer):
     def __init__(self, people: People, clock: Clock) -> None:
         self._people = people
         self._clock = clock
-        self._has_told = False
+        self._has_warned = False
         self.progress_at = clock()
 
     @property
@@ -117,18 +117,18 @@ class Courtesy(Observer):
 
     # Python 3.11 has no @override.
     async def ready(self, target: Target) -> None:  # type: ignore[explicit-override]
-        """Wait until nobody talks, but not for ever."""
+        """Wait until no one talks, but not for ever."""
         times = self._people.times
         until = self._clock() + times.patience
         while (wait := self._people.quiet_in()) > 0 and self._clock() < until:  # noqa: ASYNC110 - time itself is waited for
             await asyncio.sleep(min(wait, times.look_for_quiet))
-        if wait > 0 and not self._has_told:
+        if wait > 0 and not self._has_warned:
             _LOGGER.warning(
                 "%s: there was talking for %g s on end, it is asked all the same",
                 target.name,
                 times.patience,
             )
-            self._has_told = True
+            self._has_warned = True
         self.progress_at = self._clock()
 
     def asking(self, target: Target, step: str) -> None:  # type: ignore[explicit-override]

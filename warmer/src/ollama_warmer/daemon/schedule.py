@@ -1,8 +1,8 @@
-"""When the next round is planned: pure logic, which is told what time it is.
+"""When the next round is planned: pure logic, which is given the time.
 
 Intervals go by a monotonic clock, and times of day by the wall clock in Home Assistant's time zone.
 One occasion is a time on a day: it happens once, whether a clock change skips it, repeats it, or
-somebody sets the clock.
+someone sets the clock.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ class TimesOfDay:
     """Times that come once on every day of a time zone. All moments are aware."""
 
     def __init__(self, times: Sequence[time], zone: tzinfo, now: datetime) -> None:
-        """Begin to watch now; what has been earlier is nobody's business."""
+        """Begin to watch now; what has been earlier is no one's business."""
         self._times = times
         self._zone = zone
         self._seen = now

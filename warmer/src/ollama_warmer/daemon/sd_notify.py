@@ -1,4 +1,4 @@
-"""Tells systemd how the service stands, by the protocol of sd_notify(3)."""
+"""Reports to systemd how the service stands, by the protocol of sd_notify(3)."""
 
 from collections.abc import Mapping
 import logging
@@ -26,17 +26,17 @@ class Notifier:
         self.watchdog = _watchdog(environ) if self._address else None
 
     def ready(self) -> None:
-        """Tell that start or reload is over."""
+        """Say that start or reload is over."""
         self._send("READY=1")
 
     def reloading(self) -> None:
-        """Tell that the configuration is being read; `ready` has to follow."""
-        # systemd tells by the time whether this is the answer to its own signal.
+        """Say that the configuration is being read; `ready` has to follow."""
+        # systemd knows by the time whether this is the answer to its own signal.
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         self._send(f"RELOADING=1\nMONOTONIC_USEC={now}")
 
     def stopping(self) -> None:
-        """Tell that the service ends."""
+        """Say that the service ends."""
         self._send("STOPPING=1")
 
     def status(self, words: str) -> None:
@@ -59,7 +59,7 @@ class Notifier:
         except OSError as err:
             if not self._failed:
                 why = err.strerror or "it does not listen"
-                _LOGGER.warning("systemd cannot be told how the service stands: %s", why)
+                _LOGGER.warning("systemd cannot be informed how the service stands: %s", why)
             self._failed = True
         else:
             self._failed = False

@@ -29,5 +29,5 @@ async def _endless(what: str, run: Callable[[], Awaitable[None]]) -> NoReturn:
         try:
             await run()
         except Exception:
-            _LOGGER.exception("%s broke off by a mistake in this program, and starts again", what)
+            _LOGGER.exception("%s failed because of a bug in ollama-warmer, and starts again", what)
         await asyncio.sleep(backoff.delay())

@@ -54,7 +54,7 @@ class Subject:
         return Finding(id=check, level=Level.ADVICE, subject=self.name, words=words, advice=advice)
 
     def problem(self, check: str, words: str, advice: str) -> Finding:
-        """Return a finding of something that costs somebody time, or hides that it does."""
+        """Return a finding of something that costs a person time, or hides that it does."""
         return Finding(id=check, level=Level.PROBLEM, subject=self.name, words=words, advice=advice)
 
     def trouble(self, check: str, error: str) -> Finding:

@@ -20,7 +20,7 @@ class Node:
         name: What the router calls it.
         status: `online`, `degraded` (which is still asked) or `offline`.
         url: Where its own Ollama is; on the router's machine that may be `localhost`.
-        loaded: The models in its memory, with their windows in tokens where they are told.
+        loaded: The models in its memory, with their windows in tokens where they are reported.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Fleet:
 
     Attributes:
         version: The router's version.
-        nodes: Its machines; none if the router does not tell.
-        trouble: Why it does not tell.
+        nodes: Its machines; none if the router does not report.
+        trouble: Why it does not report.
     """
 
     version: str

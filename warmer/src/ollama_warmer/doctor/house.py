@@ -18,9 +18,9 @@ class House:
     """What the user of a token can see of a house.
 
     Attributes:
-        version: Home Assistant's version, such as `2026.11.0`; none if it is not told.
-        administrator: Whether the user is one; none if it is not told.
-        devices: Ids of all devices; none if they are not told.
+        version: Home Assistant's version, such as `2026.11.0`; none if it is not reported.
+        administrator: Whether the user is one; none if it is not reported.
+        devices: Ids of all devices; none if they are not reported.
         ours: The agents of our own integration, which send all rooms the same prompt.
         found: Agents, assistants and satellites, and what could not be seen.
     """
@@ -46,8 +46,8 @@ async def visit(url: str, token: Token) -> House:
     """
     async with connect(url, token) as home:
         await home.wait_until_running(_START_TIMEOUT)
-        version = (await _told(home, "get_config")).get("version")
-        administrator = (await _told(home, "auth/current_user")).get("is_admin")
+        version = (await _reported(home, "get_config")).get("version")
+        administrator = (await _reported(home, "auth/current_user")).get("is_admin")
         devices = await _devices(home)
         ours = await _ours(home)
     return House(
@@ -59,7 +59,7 @@ async def visit(url: str, token: Token) -> House:
     )
 
 
-async def _told(home: HomeAssistant, kind: str) -> dict[str, Any]:
+async def _reported(home: HomeAssistant, kind: str) -> dict[str, Any]:
     """Return the object that a command answers with; an empty one where it is refused.
 
     What is missing in it becomes a finding of its own, which says that it is unknown.
@@ -72,7 +72,7 @@ async def _told(home: HomeAssistant, kind: str) -> dict[str, Any]:
 
 
 async def _devices(home: HomeAssistant) -> frozenset[str] | None:
-    """Return the ids of all devices; nothing where they are refused, as `_told`."""
+    """Return the ids of all devices; nothing where they are refused, as `_reported`."""
     try:
         return await home.devices()
     except CommandFailed:
@@ -80,7 +80,7 @@ async def _devices(home: HomeAssistant) -> frozenset[str] | None:
 
 
 async def _ours(home: HomeAssistant) -> frozenset[str]:
-    """Return the agents of our integration; nothing where entities are not told, as `_told`."""
+    """Return the agents of our integration; nothing where that is refused, as `_reported`."""
     try:
         rows = await home.query("config/entity_registry/list")
     except CommandFailed:

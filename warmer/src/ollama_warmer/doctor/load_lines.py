@@ -82,7 +82,7 @@ class Load:
 
 @dataclass
 class LoadLog:
-    """What a log tells about loads and about who asks.
+    """What a log says about loads and about who asks.
 
     Attributes:
         loads: The processes that were started, the newest last.

@@ -19,10 +19,10 @@ _FROM = re.compile(r"^FROM\s+(?:\S*[/\\])?(\S+)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Loads:
-    """The loads of a log, told apart.
+    """The loads of a log, kept apart.
 
     Attributes:
-        ours: Those of the agent's model, the newest last; none if they cannot be told.
+        ours: Those of the agent's model, the newest last; none if they cannot be known.
         recent: Those of the last day, of every model.
     """
 
@@ -38,7 +38,7 @@ class Loads:
 def sort_loads(tail: Tail, server: Server | None, now: datetime) -> Loads:
     """Return which loads are of the agent's model.
 
-    They are told by its file, which Ollama names; by its architecture where it does not.
+    They are known by its file, which Ollama names; by its architecture where it does not.
     """
     loads = tail.found.loads
     recent = tuple(it for it in loads if it.time is None or it.time > now - RECENT)

@@ -1,4 +1,4 @@
-"""Asks the agents what only an answer tells: do counts arrive, and is the prompt the same again."""
+"""Asks the agents what only an answer says: do counts arrive, and is the prompt the same again."""
 
 import asyncio
 from collections import Counter
@@ -36,7 +36,7 @@ class Measurement:
 
     Attributes:
         results: One for each agent that was asked.
-        trouble: Why nobody could be asked; none if somebody was.
+        trouble: Why no one could be asked; none if someone was.
         paused: Seconds between a question and the one that confirms it.
     """
 
@@ -101,7 +101,7 @@ async def measure(config: Config, token: Token, pause: float | None, say: Say) -
         config: Where Home Assistant is, and where counts come from.
         token: A long-lived access token.
         pause: Seconds between the two; none to wait until the next minute has begun.
-        say: Is told what is going on.
+        say: Hears what is going on.
     """
     one_each = {target.agent: target for target in reversed(config.targets)}
     targets = [it for it in config.targets if one_each[it.agent] is it]

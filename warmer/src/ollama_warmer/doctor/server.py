@@ -28,7 +28,7 @@ class Loaded:
 
     Attributes:
         context: Its window in tokens (Ollama 0.10 and newer).
-        expires: When it is unloaded if nobody asks; in the year 2318 or so for never.
+        expires: When it is unloaded if no one asks; in the year 2318 or so for never.
         size: Its bytes in all.
         on_gpu: Its bytes in the memory of GPUs.
         runner: What runs it (Ollama 0.40 and newer).
@@ -133,7 +133,7 @@ async def _show(ollama: Ollama, model: str | None) -> dict[str, Any] | None:
 
 
 def _with_contexts(loaded: Mapping[str, Loaded], fleet: Fleet) -> dict[str, Loaded]:
-    """Return the models with the windows that only the router's own list tells."""
+    """Return the models with the windows that only the router's own list says."""
     contexts = {name: context for node in fleet.nodes for name, context in node.loaded.items()}
     return {
         name: entry if entry.context is not None else Loaded(context=contexts.get(name))

@@ -28,7 +28,7 @@ def newest_of(paths: Sequence[Path]) -> StateFile:
     """Return the state file whose last round is the newest; without any round the first.
 
     Raises:
-        StateError: A file is there and cannot be read: whether it is newer cannot be told.
+        StateError: A file is there and cannot be read: whether it is newer cannot be known.
     """
     newest, at = StateFile(paths[0]), _NEVER
     for path in paths:

@@ -1,4 +1,4 @@
-"""Keeps the last rounds in a small file, so that `status` can show them; nobody's words are in it.
+"""Keeps the last rounds in a small file, so that `status` can show them; no one's words are in it.
 
 The file is JSON: `{"version": 1, "rounds": [{"at", "occasion", "seconds", "verdict", "targets":
 [{"name", "agent", "device", "verdict", "reason", "steps": [{"step", "prompt", "cached", "re_read",
@@ -33,7 +33,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def default_path(config_file: Path, environ: Mapping[str, str]) -> Path:
-    """Return where the rounds of a configuration are kept if nobody says otherwise.
+    """Return where the rounds of a configuration are kept if no one says otherwise.
 
     That is `<name of the configuration>.json` in systemd's `$STATE_DIRECTORY`, else in
     `ollama-warmer` under `$XDG_STATE_HOME`, else under `~/.local/state`.
@@ -131,7 +131,7 @@ class StateFile:
         del self._unwritten[: -self._kept]
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Somebody else may have written since: a round by hand, beside the service.
+            # Someone else may have written since: a round by hand, beside the service.
             self._write((self._read_or_put_aside() + self._unwritten)[-self._kept :])
         except NewerError as err:
             self._warn(self._newer(err))
@@ -162,7 +162,7 @@ class StateFile:
             aside = self.path.with_name(f"{self.path.name}.corrupt")
             self.path.replace(aside)
             _LOGGER.warning(
-                "The state file %s is damaged: %s. It is now %s, and the history starts anew",
+                "The state file %s is damaged: %s. It is now %s, and the history starts again",
                 self.path,
                 err,
                 aside.name,
@@ -170,7 +170,7 @@ class StateFile:
             return []
 
     def _write(self, rounds: list[dict[str, Any]]) -> None:
-        """Put the rounds in the file's place all at once, so that nobody ever reads half of it."""
+        """Put the rounds in the file's place all at once, so that no one ever reads half of it."""
         content = json.dumps({"version": VERSION, "rounds": rounds}, separators=(",", ":"))
         # Readable for its owner alone, from the start.
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")

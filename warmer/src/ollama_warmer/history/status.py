@@ -32,7 +32,7 @@ class Point:
         reason: One sentence that says why.
         prompt: Tokens of the confirmation's prompt; none if unknown.
         cached: Tokens of it that the server had; none if unknown.
-        found: Tokens that the warm-up re-read, as somebody who had asked instead would have waited
+        found: Tokens that the warm-up re-read, as a person who had asked instead would have waited
             for; none if unknown.
         left: Tokens that the confirmation re-read; none if unknown.
         seconds: How long the confirmation took; none if it was not answered.
@@ -111,7 +111,7 @@ class Status:
 
 
 def longest_age(config: Config | None) -> timedelta:
-    """Return how old a round may be and still tell how things are: two intervals, or a day."""
+    """Return how old a round may be and still say how things are: two intervals, or a day."""
     if config is None or config.run.interval is None:
         return A_DAY
     return max(timedelta(seconds=2 * config.run.interval + config.run.jitter), _SHORTEST)
@@ -167,7 +167,7 @@ def ended(each: Mapping[str, Any]) -> datetime:
 
 
 def _recent(at: datetime, now: datetime, limit: timedelta) -> bool:
-    """Tell whether a time is not long past; a time to come means that the clock was set back."""
+    """Say whether a time is not long past; a time to come means that the clock was set back."""
     return -_ROUNDING <= now - at <= limit
 
 

@@ -26,7 +26,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 # For a terminal that has none of these.
 _DIGITS = "01234567"
 # Up to so many tokens for the lowest block; each block more stands for twice as many, so that no
-# scale has to be known to tell 20 from 8,000.
+# scale has to be known to distinguish 20 from 8,000.
 _LOWEST = 64
 _UNKNOWN, _FAILED = "?", "x"
 _SPARKS = "last rounds"

@@ -97,7 +97,7 @@ class HomeAssistant:
     """A connection that has logged in; several commands may be under way at once.
 
     Attributes:
-        safe_mode: Whether Home Assistant runs without custom integrations, as it last told.
+        safe_mode: Whether Home Assistant runs without custom integrations, as it last said.
     """
 
     def __init__(self, connection: ClientConnection) -> None:
@@ -137,7 +137,7 @@ class HomeAssistant:
 
     def _take(self, message: Mapping[str, Any]) -> None:
         future = self._pending.get(message.get("id", 0))
-        # An answer that came too late for its command, or something that nobody asked for.
+        # An answer that came too late for its command, or something that no one asked for.
         if future is None or future.done() or message.get("type") != "result":
             return
         if message.get("success") is True:
@@ -214,19 +214,19 @@ class HomeAssistant:
         except CommandFailed as err:
             if err.code == UNKNOWN_COMMAND:
                 return err.code
-            raise NotReady(f"Home Assistant does not tell its state: {err}") from err
-        told = config if isinstance(config, dict) else {}
+            raise NotReady(f"Home Assistant does not report its state: {err}") from err
+        reported = config if isinstance(config, dict) else {}
         # It is asked as long as it has not started, and in that mode it never does.
-        if told.get("recovery_mode") is True:
+        if reported.get("recovery_mode") is True:
             raise NotReady(_RECOVERY)
-        self.safe_mode = told.get("safe_mode") is True
-        return printable(told.get("state"))
+        self.safe_mode = reported.get("safe_mode") is True
+        return printable(reported.get("state"))
 
     async def agents(self) -> frozenset[str]:
         """Return the ids of all conversation agents.
 
         Raises:
-            CommandFailed: Home Assistant does not tell them to this user.
+            CommandFailed: Home Assistant does not report them to this user.
             NotUnderstood: The answer has another shape.
             CannotConnect: The connection is gone.
         """

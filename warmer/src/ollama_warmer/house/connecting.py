@@ -95,7 +95,7 @@ async def _log_in(connection: ClientConnection, url: str, token: Token) -> None:
     try:
         async with asyncio.timeout(_LOGIN_TIMEOUT):
             greeting = parse(await connection.recv())
-            # The token is shown to nobody who does not ask for it as Home Assistant does.
+            # The token is shown to no one who does not ask for it as Home Assistant does.
             answer = greeting
             if greeting.get("type") == "auth_required":
                 await connection.send(json.dumps({"type": "auth", "access_token": token.secret}))

@@ -72,7 +72,7 @@ def _from_file(path: Path, credentials: str | None) -> Token:
 
 
 def _is_credential(path: Path, credentials: str | None) -> bool:
-    """Tell whether systemd guards the file.
+    """Say whether systemd guards the file.
 
     It opens credentials to the service by an access control list, which looks like a group right.
     """

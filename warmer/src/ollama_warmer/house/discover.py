@@ -67,9 +67,9 @@ class Discovered:
 
     Attributes:
         language: The house's own language.
-        agents: Ids of all conversation agents; none if they are not told.
-        assistants: All pipelines; none if they are not told.
-        preferred: The preferred pipeline; none if it is not told.
+        agents: Ids of all conversation agents; none if they are not reported.
+        assistants: All pipelines; none if they are not reported.
+        preferred: The preferred pipeline; none if it is not reported.
         satellites: All voice satellites, in the order of their names.
         missing: What could not be seen, a sentence for each, with the right that is missing.
     """
@@ -92,7 +92,7 @@ class Discovered:
     def assistants_of(self, satellite: Satellite) -> list[tuple[str | None, Assistant]] | None:
         """Return each choice of a satellite with the assistant that it stands for.
 
-        None if assistants are not told. A satellite without a select talks to the preferred one,
+        None if they are not reported. A satellite without a select talks to the preferred one,
         and so does one whose choice is gone.
         """
         if self.assistants is None or self.preferred is None:
@@ -159,7 +159,7 @@ class _Search:
             if err.code == UNAUTHORIZED
             else f"{err.message} ({err.code})"
         )
-        self._missing.append(f"Home Assistant does not tell {what} ({kind}): {why}")
+        self._missing.append(f"Home Assistant does not report {what} ({kind}): {why}")
 
     async def _rows(self, kind: str, what: str) -> list[_Row]:
         result = await self._ask(kind, what)
@@ -257,7 +257,7 @@ def _choices(
 
 
 def _name(entity: str, row: _Row, device: _Row, state: _Row) -> str:
-    """Return the first name that somebody gave the satellite."""
+    """Return the first name that someone gave the satellite."""
     attributes = state.get("attributes")
     friendly = attributes.get("friendly_name") if isinstance(attributes, dict) else None
     for name in (device.get("name_by_user"), device.get("name"), row.get("name"), friendly):
@@ -278,6 +278,6 @@ def _rows(result: object, what: str) -> list[_Row]:
 
 def _unknown_shape(what: str) -> NotUnderstood:
     return NotUnderstood(
-        f"Home Assistant tells {what} in an unknown shape: update the older of Home Assistant and "
-        "this warmer"
+        f"Home Assistant reports {what} in an unknown shape: update the older of Home Assistant "
+        "and this warmer"
     )

@@ -19,7 +19,7 @@ _FALLBACK_LANGUAGE = "en"
 _LONGEST_NAME = 80
 _NAMELESS = "satellite"
 _NAME_IT = "Name an agent that asks a model with --agent"
-# What Home Assistant tells nobody, ready to be filled in.
+# What Home Assistant gives no one, ready to be filled in.
 _LEFT_TO_YOU = """\
 # For an agent other than Ollama Warm's: where Ollama's log can be read, which has the token counts.
 # Other sources are "docker" with container = "ollama", "file" with path = "/full/path.log", and

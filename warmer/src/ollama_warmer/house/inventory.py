@@ -22,7 +22,7 @@ _SAFE_MODE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory:
-    """The ids of what there is; an error where Home Assistant does not tell.
+    """The ids of what there is; an error where Home Assistant does not report.
 
     Attributes:
         agents: Of conversation agents.

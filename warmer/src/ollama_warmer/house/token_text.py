@@ -15,7 +15,7 @@ WHERE = "in Home Assistant under your profile, Security, Long-lived access token
 # Home Assistant's tokens are JSON Web Tokens in the compact form of RFC 7519: three parts in the
 # web's base64. Nothing else is in one (`async_create_access_token` of Home Assistant 2026.11).
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){2}")
-# What nobody sees and editors write of themselves: blanks, marks of byte order and of direction,
+# What no one sees and editors write of themselves: blanks, marks of byte order and of direction,
 # and characters of no width.
 _UNSEEN = "\\s\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 _AROUND = re.compile(rf"\A[{_UNSEEN}]+|[{_UNSEEN}]+\Z")

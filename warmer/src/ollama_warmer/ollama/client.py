@@ -34,13 +34,13 @@ class Answer:
     Attributes:
         text: The words of the answer.
         prompt_tokens: Tokens of the whole prompt, the cached ones included (0.30.1 and newer).
-        cached_tokens: Tokens of it that were not read again; told by 0.33.3 and newer.
+        cached_tokens: Tokens of it that were not read again; reported by 0.33.3 and newer.
         answer_tokens: Tokens of the answer.
         prefill_s: Reading what was not cached, without waiting and loading.
         load_s: Loading the model; more than a second if it was not there.
         total_s: From the server having the request, waiting for others included.
         done_reason: `stop`, `length`, `load` or `unload`.
-        headers: The response's headers; a router in front tells there which machine answered.
+        headers: The response's headers; a router in front says there which machine answered.
         raw: The object as it came.
     """
 

@@ -13,7 +13,7 @@ def name_of(entry: Mapping[str, Any]) -> str:
 
 
 def expires_at(entry: Mapping[str, Any]) -> datetime | None:
-    """Return when a loaded model goes if nobody asks it, aware; None if that cannot be read.
+    """Return when a loaded model goes if no one asks it, aware; None if that cannot be read.
 
     Go writes up to nine digits behind the second, of which Python keeps six.
     """

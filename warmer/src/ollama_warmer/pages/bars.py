@@ -24,7 +24,7 @@ class Bar:
         prompt: Tokens of the prompt; none if unknown.
         cached: Those of them that were cached; none if unknown.
         note: What stands behind the counts, for example the time; may be empty.
-        aborted: Whether it was given up on purpose, so that nobody counted.
+        aborted: Whether it was given up on purpose, so that no one counted.
     """
 
     label: str

@@ -50,10 +50,10 @@ def clock_page(run: Mapping[str, Any]) -> str:
         "What a clock in the prompt costs",
         "Clock demonstration",
         (
-            ("Model", values.told(run.get("model"))),
+            ("Model", values.shown(run.get("model"))),
             ("Measured", values.stamp(run.get("measuredAt"))),
-            ("Ollama", values.told(run.get("ollama"))),
-            ("Machine", values.told(run.get("machine"))),
+            ("Ollama", values.shown(run.get("ollama"))),
+            ("Machine", values.shown(run.get("machine"))),
         ),
         _verdict(placements),
         document.section(
@@ -70,7 +70,7 @@ def clock_page(run: Mapping[str, Any]) -> str:
 
 
 def _title(place: Mapping[str, Any]) -> str:
-    name = values.told(place.get("placement"))
+    name = values.shown(place.get("placement"))
     return _TITLES.get(name, name)
 
 
@@ -80,7 +80,7 @@ def _verdict(placements: list[Mapping[str, Any]]) -> Markup:
     facts = [
         [
             element("b", f"{_title(place)}: "),
-            values.told(place.get("words") or place.get("pattern")),
+            values.shown(place.get("words") or place.get("pattern")),
         ]
         for place in placements
     ]
@@ -94,10 +94,10 @@ def _verdict(placements: list[Mapping[str, Any]]) -> Markup:
 
 def _placement(number: int, place: Mapping[str, Any], largest: int) -> Markup:
     samples = values.objects(place.get("samples"))
-    about = f"Read again each time: {values.told(place.get('pattern'))}."
+    about = f"Read again each time: {values.shown(place.get('pattern'))}."
     rows = [_bar(name, call) for name, call in _calls(samples)]
     if not rows:
-        return document.plain(_title(place), values.told(place.get("words"), "Not measured."))
+        return document.plain(_title(place), values.shown(place.get("words"), "Not measured."))
     described = "; ".join(f"{row.label}: {row.words}" for row in rows)
     figure = Figure(
         name=f"place-{number}",
@@ -112,9 +112,9 @@ def _calls(samples: list[Mapping[str, Any]], name: str = "question") -> list[_Ca
     """Return the calls of the model; behind a tool each question has two of them."""
     found = []
     for one in samples:
-        label = f"{name} {values.told(one.get('sample'))}"
+        label = f"{name} {values.shown(one.get('sample'))}"
         if asked := values.mapping(one.get("asked")):
-            found += [(f"{label}, asked", asked), (f"{label}, told", one)]
+            found += [(f"{label}, asked", asked), (f"{label}, answered", one)]
         else:
             found.append((label, one))
     return found
@@ -159,10 +159,10 @@ def _restored(restored: object) -> Markup:
             ),
             alarm=True,
         )
-    verdict = values.told(found.get("verdict"))
+    verdict = values.shown(found.get("verdict"))
     counts = [values.count(found.get(key)) for key in ("re_read", "prompt")]
     read, prompt = map(values.tokens, counts)
-    whose = values.told(found.get("target"), "your house")
+    whose = values.shown(found.get("target"), "your house")
     return document.section(
         "Afterwards",
         None,
@@ -170,7 +170,7 @@ def _restored(restored: object) -> Markup:
             f"The prompt of {whose} was put back",
             [document.badge(verdict), f": another question re-read {read} of {prompt} tokens."],
             document.paragraphs(
-                values.told(found.get("reason"), ""),
+                values.shown(found.get("reason"), ""),
                 None if verdict == Verdict.WARM else ["It is not as it was. ", *_ADVICE],
             ),
             style=document.tone(verdict),
@@ -182,10 +182,10 @@ def _options(options: Mapping[str, Any]) -> Markup:
     table = document.Table(
         caption="What every request was sent with",
         columns=document.columns("option", "value", long=("value",)),
-        rows=[[name, values.told(value, "unset")] for name, value in options.items()],
+        rows=[[name, values.shown(value, "unset")] for name, value in options.items()],
     )
     return document.section(
         "How it was measured",
-        "With the options of the house, because others would load the model anew.",
+        "With the options of the house, because others would reload the model.",
         element("div", table.markup, class_="card"),
     )

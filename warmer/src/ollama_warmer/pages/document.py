@@ -7,7 +7,7 @@ from importlib import metadata, resources
 from ollama_warmer.pages.markup import Child, Markup, element, join
 from ollama_warmer.round.verdicts import Verdict
 
-# The browser itself keeps the page from asking anybody for anything, and from running anything.
+# The browser itself keeps the page from asking anyone for anything, and from running anything.
 _NOTHING_FROM_ELSEWHERE = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"

@@ -24,7 +24,7 @@ _STYLE: dict[str, object] = {
     "hatch.linewidth": 1.3,
     "path.simplify": False,
 }
-# The library writes the day of drawing into a figure, unless it is told not to.
+# The library writes the day of drawing into a figure, unless asked not to.
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 Anchor = Literal["left", "center", "right"]
 

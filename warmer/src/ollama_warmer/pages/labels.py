@@ -1,4 +1,4 @@
-"""How much room words take in a figure, before anybody knows the font that they will have."""
+"""How much room words take in a figure, before anyone knows the font that they will have."""
 
 import unicodedata
 

@@ -51,7 +51,7 @@ def write(path: Path, page: str) -> None:
             os.fsync(file.fileno())
         beside.replace(target)
     except OSError as err:
-        with contextlib.suppress(OSError):  # the first error is the one to tell
+        with contextlib.suppress(OSError):  # the first error is the one to report
             beside.unlink(missing_ok=True)
         reason = err.strerror or type(err).__name__
         raise WarmerError(

@@ -30,14 +30,14 @@ def probe_page(run: Mapping[str, Any]) -> str:
     found = Run(run)
     disturbed = values.sentences(run.get("disturbed"))
     return document.page(
-        values.told(run.get("model"), "A model without a name"),
+        values.shown(run.get("model"), "A model without a name"),
         "Prefill cache probe",
         (
             ("Measured", values.stamp(run.get("measuredAt"))),
-            ("Ollama", values.told(run.get("ollama"))),
-            ("Machine", values.told(run.get("machine"))),
-            ("Memory", values.told(run.get("memory"))),
-            ("Runner", values.told(run.get("runner"))),
+            ("Ollama", values.shown(run.get("ollama"))),
+            ("Machine", values.shown(run.get("machine"))),
+            ("Memory", values.shown(run.get("memory"))),
+            ("Runner", values.shown(run.get("runner"))),
         ),
         _disturbed(found, disturbed) if disturbed else _measured(run, found),
         _conditions(run),
@@ -51,7 +51,7 @@ def _disturbed(found: Run, reasons: Iterable[str]) -> Markup:
         document.items(reasons),
         document.paragraphs(
             "There is no verdict and no figure, because they would show something else than the "
-            "build's own doing. Measure again while nobody else uses the model server."
+            "build's own doing. Measure again while no one else uses the model server."
         ),
         alarm=True,
     )
@@ -62,7 +62,7 @@ def _disturbed(found: Run, reasons: Iterable[str]) -> Markup:
 
 
 def _measured(run: Mapping[str, Any], found: Run) -> Markup:
-    known = group(values.told(run.get("group")))
+    known = group(values.shown(run.get("group")))
     lead, *more = values.sentences(run.get("verdict")) or ["No verdict was recorded with this run."]
     tables = values.mapping(run.get("tables"))
     return join(
@@ -107,7 +107,7 @@ def _tiles(found: Run) -> Iterable[tuple[str, str, str]]:
 def _conditions(run: Mapping[str, Any]) -> Markup:
     summary = values.mapping(run.get("summary"))
     rows: list[list[Child]] = [
-        [label, values.told(source.get(key), "not recorded")]
+        [label, values.shown(source.get(key), "not recorded")]
         for label, source, key in (
             ("variant", run, "variant"),
             ("samples", run, "samples"),
@@ -119,7 +119,7 @@ def _conditions(run: Mapping[str, Any]) -> Markup:
         )
     ]
     environment = values.mapping(summary.get("environment"))
-    rows += [[name, values.told(value, "unset")] for name, value in environment.items()]
+    rows += [[name, values.shown(value, "unset")] for name, value in environment.items()]
     table = document.Table(
         caption="Options and environment of the run",
         columns=document.columns("what", "value", long=("value",)),

@@ -1,6 +1,6 @@
 """What the groups of builds do with a prompt that they have seen, and where that was measured.
 
-The groups are told apart by counts alone. What is behind them was read in llama.cpp (builds 9932
+The groups are kept apart by counts alone. What is behind them was read in llama.cpp (builds 9932
 and 10050), in Ollama's scheduler and its MLX runner (0.33 to 0.35); the figures are from the
 published measurements of seventeen builds with Ollama 0.34 and 0.35.1.
 """
@@ -29,12 +29,12 @@ class Group:
 _OTHERWISE = Group(
     title="No group",
     about=(
-        "What a build does with a prompt that it has seen is told from three kinds of calls: "
+        "What a build does with a prompt that it has seen is known from three kinds of calls: "
         "prompts that are new, the first new conversation behind each of them, and the later ones. "
         "The counts of this run fit none of the known patterns, or are not complete."
     ),
     seen=(
-        "Two builds of the same weights can be in different groups, so the name of a model tells "
+        "Two builds of the same weights can be in different groups, so the name of a model says "
         "nothing: it has to be measured."
     ),
     verdict="unknown",
@@ -45,7 +45,7 @@ _GROUPS: Mapping[str, Group] = {
         about=(
             "The memory of this build can be cut at any token. The server keeps the beginning that "
             "a new prompt has in common with the last one, and reads only what follows. So one "
-            "question, whoever asks it, warms the prompt for everybody who has the same system "
+            "question, whoever asks it, warms the prompt for everyone who has the same system "
             "text and tools; and all that stands behind something that changes is read again."
         ),
         seen=(
@@ -67,7 +67,7 @@ _GROUPS: Mapping[str, Group] = {
         ),
         seen=(
             "Recurrent and hybrid models on llama-server whose prompt Ollama puts together itself, "
-            "because it does not tell the server where a message begins. Four builds re-read 1,024 "
+            "because it does not show the server where a message begins. Four builds re-read 1,024 "
             "or 1,025 tokens at each of 15 new conversations, of prompts from 1,549 to 4,812 "
             "tokens; 512 where Ollama had too little memory for a larger batch."
         ),

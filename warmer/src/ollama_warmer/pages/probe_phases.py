@@ -36,7 +36,7 @@ PHASES = (
     ),
     Phase(
         id="interleaved",
-        title="Somebody else in between",
+        title="Someone else in between",
         about="Another system prompt, then the first request again: does it survive the switch?",
     ),
     Phase(

@@ -54,7 +54,7 @@ def _table(name: str, table: Json) -> document.Table | None:
     keys = list(dict.fromkeys(key for row in rows for key in row))
     if not keys:
         return None
-    title = values.told(table.get("title"), "")
+    title = values.shown(table.get("title"), "")
     headings = {key: _HEADINGS.get(key, key) for key in keys}
     return document.Table(
         caption=f"{name}: {title}" if title else name,
@@ -66,7 +66,7 @@ def _table(name: str, table: Json) -> document.Table | None:
                 if all(_is_number(row.get(key)) for row in rows)
             ],
         ),
-        rows=[[_told(key, row.get(key)) for key in keys] for row in rows],
+        rows=[[_cell_of(key, row.get(key)) for key in keys] for row in rows],
     )
 
 
@@ -77,7 +77,7 @@ def _is_number(value: object) -> bool:
     )
 
 
-def _told(key: str, value: object) -> str:
+def _cell_of(key: str, value: object) -> str:
     """Return a value in words; whether it is a time its key says."""
     if value is None:
         return "-" if key in _MAY_BE_NONE else values.UNKNOWN
@@ -88,7 +88,7 @@ def _told(key: str, value: object) -> str:
     if in_time and isinstance(value, int):
         # A retry that was quicker than the call before it has waited less than nothing.
         return values.milliseconds(value) if value >= 0 else f"{value} ms"
-    return values.told(value)
+    return values.shown(value)
 
 
 def _seconds(milliseconds: int | None) -> float | None:
@@ -104,10 +104,10 @@ def length_sweep(tables: Json) -> Markup | None:
         return None
     drawn = [
         Bar(
-            label=f"{values.told(row.get('entries'))} entries",
+            label=f"{values.shown(row.get('entries'))} entries",
             prompt=values.count(row.get("prompt")),
             cached=values.count(row.get("cached")),
-            note="" if row.get("prefillMs") is None else _told("prefillMs", row["prefillMs"]),
+            note="" if row.get("prefillMs") is None else _cell_of("prefillMs", row["prefillMs"]),
         )
         for row in rows
     ]

@@ -101,7 +101,7 @@ def _gone(names: Sequence[object]) -> Markup | None:
         return None
     return document.notice(
         "Not shown",
-        document.paragraphs(f"The configuration has them no more: {values.told(names)}."),
+        document.paragraphs(f"The configuration has them no more: {values.shown(names)}."),
     )
 
 
@@ -114,10 +114,10 @@ def _rounds(rounds: Sequence[Mapping[str, Any]], now: datetime) -> Markup:
         rows.append(
             [
                 values.stamp(at and at.astimezone(now.tzinfo)),
-                values.told(one.get("occasion")),
+                values.shown(one.get("occasion")),
                 f"{warm} of {len(targets)}",
                 values.time(values.seconds(one.get("seconds"))),
-                document.badge(values.told(one.get("verdict"))),
+                document.badge(values.shown(one.get("verdict"))),
             ]
         )
     numbers = ("warm", "took")

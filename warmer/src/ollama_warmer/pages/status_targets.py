@@ -14,7 +14,7 @@ from ollama_warmer.round.verdicts import WARM_UP
 Json = Mapping[str, Any]
 Key = tuple[object, object, object]
 _LEGEND = (
-    ("found", "what the warm-up re-read: somebody who had asked instead would have waited for it"),
+    ("found", "what the warm-up re-read: a person who had asked instead would have waited for it"),
     ("left", "what the confirmation re-read afterwards, in the shape of its verdict"),
 )
 
@@ -34,7 +34,7 @@ class Asked:
     @property
     def verdict(self) -> str:
         """Its verdict."""
-        return values.told(self.target.get("verdict"))
+        return values.shown(self.target.get("verdict"))
 
     @property
     def steps(self) -> list[Json]:
@@ -85,9 +85,9 @@ def targets_of(state: Json, now: datetime) -> list[TargetHistory]:
             rounds.setdefault(_key(target), []).append(Asked(at=ended, target=target))
     return [
         TargetHistory(
-            name=values.told(one.get("name")),
-            verdict=values.told(one.get("verdict")),
-            reason=values.told(one.get("reason"), "no reason was given"),
+            name=values.shown(one.get("name")),
+            verdict=values.shown(one.get("verdict")),
+            reason=values.shown(one.get("reason"), "no reason was given"),
             at=(at := values.moment(one.get("at"))) and at.astimezone(now.tzinfo),
             old=one.get("old") is not False,
             rounds=rounds.get(_key(one), [])[-SHOWN:],
@@ -150,7 +150,7 @@ def _table(target: TargetHistory) -> document.Table:
     rows: list[list[Child]] = [
         [
             _short(one.at),
-            values.told(step.get("step")),
+            values.shown(step.get("step")),
             *(
                 values.tokens(values.count(step.get(key)))
                 for key in ("prompt", "cached", "re_read")

@@ -28,7 +28,7 @@ def inline(
         description: The same in more words.
         labels: The words in place of each stand-in that was drawn.
     """
-    root = ET.fromstring(drawn)  # noqa: S314 - drawn here, no words of anybody else are in it
+    root = ET.fromstring(drawn)  # noqa: S314 - drawn here, no words of anyone else are in it
     _, _, width, height = root.attrib["viewBox"].split()
     _clean(root)
     used = set(_references(root))

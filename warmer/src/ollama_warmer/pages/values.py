@@ -61,11 +61,11 @@ def stamp(value: object) -> str:
     """Return a moment for a person; text that is no moment with a zone is shown as it is."""
     at = value if isinstance(value, datetime) else moment(value)
     if at is None:
-        return told(value, "at an unknown time")
+        return shown(value, "at an unknown time")
     return f"{at:%Y-%m-%d %H:%M} {at.tzname() or ''}".rstrip()
 
 
-def told(value: object, otherwise: str = UNKNOWN) -> str:
+def shown(value: object, otherwise: str = UNKNOWN) -> str:
     """Return a value for a table: words as they are, numbers in thousands, none as `unknown`."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -74,9 +74,9 @@ def told(value: object, otherwise: str = UNKNOWN) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}".removesuffix(".00") if math.isfinite(value) else otherwise
     if isinstance(value, Mapping):
-        return told([f"{words(name)}: {told(one)}" for name, one in value.items()], otherwise)
+        return shown([f"{words(name)}: {shown(one)}" for name, one in value.items()], otherwise)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(told, value)) or otherwise
+        return ", ".join(map(shown, value)) or otherwise
     return words("" if value is None else value) or otherwise
 
 

@@ -37,20 +37,20 @@ class Step:
 
 
 class Observer:
-    """Is told what a round does; a base whose methods do nothing.
+    """Hears what a round does; a base whose methods do nothing.
 
     What a method raises ends the round, except that `ready` may raise a WarmerError: that fails
     the target.
     """
 
     async def ready(self, target: Target) -> None:
-        """Return when a question may be sent, for example when nobody talks any more."""
+        """Return when a question may be sent, for example when no one talks any more."""
 
     def asking(self, target: Target, step: str) -> None:
         """Take note that a question is being sent."""
 
     def reading(self, target: Target, share: float) -> None:
-        """Take note of the share of the prompt that was read, 0 to 1, where a log tells it."""
+        """Take note of the share of the prompt that was read, 0 to 1, where a log says it."""
 
     def answered(self, target: Target, step: Step) -> None:
         """Take note of an answer, with its counts."""
@@ -71,14 +71,14 @@ class Meter:
     async def read(self, response: Mapping[str, Any], like: int | None) -> Counts:
         """Return the counts of the question that was just answered.
 
-        The agent's own are the best, as nobody else's question can be among them.
+        The agent's own are the best, as no one else's question can be among them.
 
         Args:
             response: Home Assistant's intent response.
             like: Tokens of the prompt of this target's question before, if they are known.
         """
         if self.source is CountsSource.NONE:
-            return Counts(reason='the configuration says that nobody counts (source = "none")')
+            return Counts(reason='the configuration says that no one counts (source = "none")')
         counts = from_reply(response)
         if counts.re_read is not None or self.log is None:
             return counts
@@ -103,7 +103,7 @@ class Asker:
         Args:
             home: The connection.
             meter: Counts.
-            observer: Is waited for before a question, and told of it.
+            observer: Is waited for before a question, and hears of it.
             within: Seconds to wait for an answer.
         """
         self._home = home
@@ -133,7 +133,7 @@ class Asker:
         reply = await self._answer(target, step, text)
         seconds = clock() - asked
         if reply.error_code is not None:
-            # Not the words of the answer: they may quote what somebody said.
+            # Not the words of the answer: they may quote what a person said.
             raise WarmerError(
                 f'the agent answered the {step} with the error "{reply.error_code}": '
                 f"{self._meter.failure() or _LOOK}"

@@ -1,7 +1,7 @@
 """Says in words why a prompt was probably read again, for an agent that does not know it itself.
 
-What the log shows is told as a fact; what follows from it only by experience is called likely. The
-rules are those of seventeen builds that were measured with Ollama 0.34 and 0.35.1, and of what
+What the log shows is stated as a fact; what follows from it only by experience is called likely.
+The rules are those of seventeen builds that were measured with Ollama 0.34 and 0.35.1, and of what
 Ollama 0.30 to 0.33 and llama.cpp b9452 to b10488 do.
 """
 
@@ -21,7 +21,7 @@ _MOVING = "such as a clock or a temperature: look at the agent's instructions"
 
 
 def likely(counts: Counts, allowed: int) -> str | None:
-    """Return why a question that was not warm was not, without a full stop; none if nobody knows.
+    """Return why a question that was not warm was not, without a full stop; none if no one knows.
 
     Args:
         counts: What the question cost, known to be too much.
@@ -58,20 +58,20 @@ def _lost(facts: Facts, prompt: int, cached: int, _: int) -> str | None:
         return None
     if facts.loads:
         return (
-            "the log shows that the model was loaded anew in between, which empties its cache: "
+            "the log shows that the model was reloaded in between, which empties its cache: "
             "likely its keep_alive had run out, or another client asked it with other options, "
             "such as num_ctx"
         )
     if facts.others:
         who = "another request" if facts.others == 1 else f"{facts.others} other requests"
         return (
-            f"the log shows {who} in between: likely the prompt had to make room, ask when nobody "
+            f"the log shows {who} in between: likely the prompt had to make room, ask when no one "
             "else does"
         )
     if facts.lost:
         return (
             "lines are missing in the log since the question before: whether the model was loaded "
-            "anew in between, or another request took its place, is not known"
+            "again in between, or another request took its place, is not known"
         )
     if facts.runner is Runner.LLAMA_SERVER and not cached and not facts.checkpoints:
         # Any two prompts of one template have their first tokens in common.

@@ -15,7 +15,7 @@ from ollama_warmer.screen import spinner
 class Progress(Observer):
     """One line that is there while a question is under way, and gone with its answer.
 
-    It says which target and which question it is, for how many seconds, and, where a log tells
+    It says which target and which question it is, for how many seconds, and, where a log says
     it, how much of the prompt has been read.
     """
 
@@ -25,7 +25,7 @@ class Progress(Observer):
         self._what = ""
         self._since = 0.0
         self._share: float | None = None
-        # It is drawn anew several times a second, and with that the seconds.
+        # It is drawn again several times a second, and with that the seconds.
         self._status = Status(self, console=console, spinner=spinner(console.encoding))
 
     def __rich__(self) -> Text:

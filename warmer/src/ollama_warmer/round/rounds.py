@@ -105,7 +105,7 @@ async def run_round(
         config: Where Home Assistant is and where counts come from.
         token: The access token.
         targets: What to warm, in this order.
-        observer: Is told of each question, and waited for before it.
+        observer: Hears of each question, and is waited for before it.
 
     Raises:
         CannotConnect: Home Assistant cannot be reached, before any target was asked.

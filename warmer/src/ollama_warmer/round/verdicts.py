@@ -61,8 +61,8 @@ def judge(question: str, counts: Counts, step: str = CONFIRMATION) -> tuple[Verd
         cost = f"{counts.source} says that {cost}"
     if counts.re_read <= allowed and counts.cached:
         return _agree(f"{cost}, within the {allowed} allowed for its own words", counts)
-    told = counts.verdict or counts.reason
-    why = _agents_words(counts) if told else likely(counts, allowed)
+    reported = counts.verdict or counts.reason
+    why = _agents_words(counts) if reported else likely(counts, allowed)
     because = f"{cost}, where {allowed} are allowed for its own words"
     because = f"{because}; {why}" if why else because
     # A prompt so short that its question is most of it may be within the allowance and still have
@@ -73,7 +73,7 @@ def judge(question: str, counts: Counts, step: str = CONFIRMATION) -> tuple[Verd
 
 
 def asks_for_another(questions: Sequence[str], counts: Sequence[Counts]) -> bool:
-    """Return whether a third question has to tell if a target is cold or was only unbranched.
+    """Return whether a third question has to show if a target is cold or was only unbranched.
 
     MLX keeps the state of a recurrent model where two prompts part, and makes it while it reads
     the second one: the first new conversation is cold and every later one warm (Ollama 0.34 and

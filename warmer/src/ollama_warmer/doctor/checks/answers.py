@@ -61,7 +61,7 @@ def meeting(seen: Seen) -> Iterator[Finding]:
 
 
 def check_measured(measurement: Measurement | None) -> Finding:
-    """Say whether anybody was asked, and answered."""
+    """Say whether anyone was asked, and answered."""
     if measurement is None:
         return MEASUREMENT.unknown(
             "measurement",
@@ -69,7 +69,7 @@ def check_measured(measurement: Measurement | None) -> Finding:
             ASK,
         )
     if measurement.trouble is not None:
-        return MEASUREMENT.trouble("measurement", f"nobody could be asked: {measurement.trouble}")
+        return MEASUREMENT.trouble("measurement", f"no one could be asked: {measurement.trouble}")
     failed = [it for it in measurement.results if it.verdict is Verdict.FAILED]
     if failed:
         reasons = "; ".join(f"{printable(it.target.agent)}: {it.reason}" for it in failed)
@@ -86,7 +86,7 @@ def check_counts(measurement: Measurement, known: Known) -> Iterator[Finding]:
     asked = answered(measurement)
     missing = [it for it in asked if it.steps[-1].counts.re_read is None]
     if missing:
-        reason = missing[0].steps[-1].counts.reason or "nobody says why"
+        reason = missing[0].steps[-1].counts.reason or "no one says why"
         words = f"the answers of {agents_of(missing)} come without token counts: {reason}"
         if known.log_trouble:
             yield MEASUREMENT.unknown("counts", words, "Make the log readable first")
@@ -145,7 +145,7 @@ def _unknown_window(size: Size | None, *, measured: bool) -> Finding:
         )
     if size is None:
         return MEASUREMENT.unknown(
-            "window", "whether the prompt fits its window: nobody counted its tokens"
+            "window", "whether the prompt fits its window: no one counted its tokens"
         )
     return MEASUREMENT.unknown(
         "window",

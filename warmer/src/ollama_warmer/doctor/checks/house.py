@@ -68,7 +68,7 @@ def check_version(house: House) -> Finding:
     match = re.match(r"(\d{4})\.(\d{1,2})\b", house.version or "")
     if match is None:
         return HOME_ASSISTANT.unknown(
-            "home_assistant_version", "it does not tell its version, or not as a release"
+            "home_assistant_version", "it does not report its version, or not as a release"
         )
     shown, release = printable(house.version), (int(match[1]), int(match[2]))
     if release < _OLDEST:
@@ -91,7 +91,7 @@ def check_administrator(house: House) -> Finding:
     """Say whether the token may do more than it has to."""
     if house.administrator is None:
         return HOME_ASSISTANT.unknown(
-            "administrator", "it does not tell whether the token's user is an administrator"
+            "administrator", "it does not say whether the token's user is an administrator"
         )
     if house.administrator:
         return HOME_ASSISTANT.advice(
@@ -117,7 +117,7 @@ def check_agents(config: Config, house: House) -> Finding:
         )
     if known is None:
         return HOME_ASSISTANT.unknown(
-            "agents", "it does not tell which conversation agents there are"
+            "agents", "it does not say which conversation agents there are"
         )
     if gone := wanted - known:
         return HOME_ASSISTANT.problem(
@@ -135,7 +135,7 @@ def check_devices(config: Config, house: House) -> Finding:
     """
     wanted = {target.device: target.name for target in config.targets if target.device}
     if house.devices is None:
-        return HOME_ASSISTANT.unknown("devices", "it does not tell which devices there are")
+        return HOME_ASSISTANT.unknown("devices", "it does not say which devices there are")
     if gone := [name for device, name in wanted.items() if device not in house.devices]:
         return HOME_ASSISTANT.problem(
             "devices",

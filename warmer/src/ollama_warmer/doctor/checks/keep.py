@@ -1,4 +1,4 @@
-"""Looks at whether the model is there when somebody asks, and until when."""
+"""Looks at whether the model is there when someone asks, and until when."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -69,7 +69,7 @@ def check_model(server: Server) -> Finding:
 
 
 def check_loaded(server: Server) -> Iterator[Finding]:
-    """Yield whether the model is in memory, before anybody of us asked."""
+    """Yield whether the model is in memory, before any of our questions."""
     if server.model not in server.models:
         return
     if server.entry is None:
@@ -111,7 +111,7 @@ def check_keep_alive(
 def _stay(left: float | None, interval: float, *, just_asked: bool) -> Finding:
     """Say whether the seconds that a model has left are enough; none if they are not known."""
     if left is None:
-        return OLLAMA.unknown("keep_alive", "the server does not tell how long the model stays")
+        return OLLAMA.unknown("keep_alive", "the server does not say how long the model stays")
     if left > _FOR_EVER:
         return OLLAMA.ok("keep_alive", "the model stays loaded for ever")
     if left > interval:
@@ -125,7 +125,7 @@ def _stay(left: float | None, interval: float, *, just_asked: bool) -> Finding:
         )
     return OLLAMA.advice(
         "keep_alive",
-        f"the model is unloaded in {span(left)} unless somebody asks, and warm-ups come every "
+        f"the model is unloaded in {span(left)} unless someone asks, and warm-ups come every "
         f"{span(interval)}",
         _STAY,
     )

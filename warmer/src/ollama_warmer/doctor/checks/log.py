@@ -63,7 +63,7 @@ def check_models(loads: Loads) -> Iterator[Finding]:
 
 
 def check_options(loads: Loads, num_ctx: int | None) -> Iterator[Finding]:
-    """Yield whether another client has the agent's model loaded anew."""
+    """Yield whether another client has the agent's model reloaded."""
     if (pair := others_options(loads, num_ctx)) is not None:
         first, second = pair
         what = f"{tokens(first.context or 0)} and {tokens(second.context or 0)} tokens"
@@ -73,7 +73,7 @@ def check_options(loads: Loads, num_ctx: int | None) -> Iterator[Finding]:
         yield LOG.problem(
             "other_options",
             f"clients with different options take turns with the agent's model ({what}{when}): "
-            "each change loads it anew and loses every prompt",
+            "each change reloads it and loses every prompt",
             "Give all clients the same num_ctx; those of /v1 cannot name one, for them set "
             "OLLAMA_CONTEXT_LENGTH",
         )
@@ -99,7 +99,7 @@ def check_slots(loads: Loads) -> Iterator[Finding]:
     if last.cache_mib == 0:
         yield LOG.advice(
             "prompt_cache",
-            "whole prompts are not kept in memory: somebody else's question in between costs the "
+            "whole prompts are not kept in memory: someone else's question in between costs the "
             "agent its warm prompt",
             "Remove LLAMA_ARG_CACHE_RAM=0 from the model server's environment",
         )
@@ -124,7 +124,7 @@ def check_parallel(tail: Tail, server: Server | None) -> Iterator[Finding]:
 
 
 def check_clients(tail: Tail) -> Iterator[Finding]:
-    """Yield which machines ask this server, as far as Ollama's own lines tell."""
+    """Yield which machines ask this server, as far as Ollama's own lines say."""
     machines: dict[str, int] = {}
     for (address, _), times in tail.found.clients.items():
         machines[address] = machines.get(address, 0) + times

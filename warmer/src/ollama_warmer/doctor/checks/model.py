@@ -92,19 +92,19 @@ def check_modelfile(shown: Mapping[str, Any], wanted: OllamaConfig) -> Iterator[
         yield MODEL.advice(
             "modelfile",
             f"its own num_ctx is {printable(num_ctx)} and the agent's {tokens(wanted.num_ctx)}: "
-            "who names none loads the model anew",
+            "who names none reloads the model",
             "Set the model's num_ctx to the agent's (PARAMETER num_ctx in its Modelfile)",
         )
         return
     named = [f"{name} {printable(own[name])}" for name in _PARAMETERS if name in own]
     if shown.get("system"):
         named.append("a system text, in place of which Home Assistant's is sent")
-    has = f"what it brings along stands in nobody's way: {', '.join(named)}"
+    has = f"what it brings along stands in no one's way: {', '.join(named)}"
     yield MODEL.ok("modelfile", has if named else "it brings no num_ctx or num_batch along")
 
 
 def check_cloud(shown: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield a finding if somebody else's machine runs the model."""
+    """Yield a finding if someone else's machine runs the model."""
     if shown.get("remote_host") or shown.get("remote_model"):
         yield MODEL.advice(
             "cloud",

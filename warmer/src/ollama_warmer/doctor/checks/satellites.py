@@ -21,7 +21,7 @@ def satellites(seen: Seen) -> Iterator[Finding]:
 def agents_of(satellite: Satellite, found: Discovered) -> frozenset[str] | None:
     """Return the agents that a satellite talks to; none if that cannot be known.
 
-    A select without a state tells nothing: the satellite is switched off.
+    A select without a state says nothing: the satellite is switched off.
     """
     assistants = found.assistants_of(satellite)
     if assistants is None or None in satellite.choices:
@@ -52,15 +52,15 @@ def _overview(satellites: list[Satellite], talking: dict[str, frozenset[str] | N
             silent.append(satellite.name)
         for agent in agents or ():
             names.setdefault(agent, []).append(satellite.name)
-    told = "; ".join(f"{printable(agent)}: {listing(names[agent])}" for agent in sorted(names))
+    reported = "; ".join(f"{printable(agent)}: {listing(names[agent])}" for agent in sorted(names))
     if silent:
-        told = "; ".join(filter(None, (told, f"not known: {listing(silent)}")))
+        reported = "; ".join(filter(None, (reported, f"not known: {listing(silent)}")))
         return HOME_ASSISTANT.unknown(
             "satellites",
-            f"which agent satellites talk to: {told}",
+            f"which agent satellites talk to: {reported}",
             "Switch these satellites on and look again",
         )
-    return HOME_ASSISTANT.ok("satellites", f"which agent satellites talk to: {told}")
+    return HOME_ASSISTANT.ok("satellites", f"which agent satellites talk to: {reported}")
 
 
 def _elsewhere(

@@ -40,7 +40,7 @@ def check_moving(measurement: Measurement, known: Known, *, fits: bool) -> Itera
         return
     if not fits:
         yield MEASUREMENT.unknown(
-            "clock", "whether the prompt stays the same cannot be told while it does not fit"
+            "clock", "whether the prompt stays the same cannot be known while it does not fit"
         )
         return
     moving = [it for it in found if it.verdict not in {Verdict.WARM, Verdict.UNKNOWN}]
@@ -57,9 +57,9 @@ def check_moving(measurement: Measurement, known: Known, *, fits: bool) -> Itera
     elif disturbed:
         yield MEASUREMENT.unknown(
             "clock",
-            "whether the prompt stays the same: somebody else asked in between, or had the model "
-            "loaded anew",
-            "Measure again when nobody else asks",
+            "whether the prompt stays the same: someone else asked in between, or had the model "
+            "reloaded",
+            "Measure again when no one else asks",
         )
     elif batches:
         yield MEASUREMENT.unknown(
@@ -77,7 +77,7 @@ def check_new_conversation(
 ) -> Iterator[Finding]:
     """Yield what the first question of a conversation costs on a warm prompt.
 
-    On the rendered path nothing tells llama-server where the user's message begins, so that a
+    On the rendered path nothing says to llama-server where the user's message begins, so that a
     recurrent model has its last checkpoint one batch before the end (ollama PR 18271, open in
     September 2026).
     """
@@ -121,7 +121,7 @@ def _expects_a_batch(known: Known) -> bool:
 
 
 def _was_disturbed(result: TargetResult) -> bool:
-    """Whether the log shows that somebody came in between a question and its confirmation."""
+    """Whether the log shows that someone came in between a question and its confirmation."""
     return any(step.counts.facts.loads or step.counts.facts.others for step in result.steps[1:])
 
 

@@ -74,7 +74,7 @@ def _no_counts(version: Version, runner: Runner) -> Finding:
         log += " and start it with OLLAMA_DEBUG=1"
     return OLLAMA.advice(
         "version_counts",
-        f"version {printable(version.text)} does not tell how many tokens were cached: that came "
+        f"version {printable(version.text)} does not report how many tokens were cached: that came "
         "with 0.33.3",
         f"{_NEWEST_FIX}, or {log}",
     )

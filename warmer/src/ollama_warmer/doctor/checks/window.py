@@ -20,7 +20,7 @@ def load(seen: Seen) -> Iterator[Finding]:
 
 
 def trained_context(server: Server) -> int | None:
-    """Return the longest window that the model was trained for; none if it is not told."""
+    """Return the longest window that the model was trained for; none if it is not reported."""
     info = (server.shown or {}).get("model_info")
     found = [
         value
@@ -36,7 +36,7 @@ def check_num_ctx(server: Server, wanted: int | None, *, explained: bool) -> Ite
     Args:
         server: The server.
         wanted: The agent's num_ctx in tokens, as the configuration says.
-        explained: Whether the log shows that somebody else loaded it with another one, which is
+        explained: Whether the log shows that someone else loaded it with another one, which is
             a finding of its own.
     """
     trained = trained_context(server)
@@ -52,7 +52,7 @@ def check_num_ctx(server: Server, wanted: int | None, *, explained: bool) -> Ite
         return
     loaded = server.entry.context
     if loaded is None:
-        yield OLLAMA.unknown("num_ctx", "the server does not tell the window of a loaded model")
+        yield OLLAMA.unknown("num_ctx", "the server does not report the window of a loaded model")
     elif wanted is None:
         yield OLLAMA.unknown(
             "num_ctx",
@@ -65,7 +65,7 @@ def check_num_ctx(server: Server, wanted: int | None, *, explained: bool) -> Ite
         yield OLLAMA.problem(
             "num_ctx",
             f"the model is loaded with {tokens(loaded)} and the agent's num_ctx is said to be "
-            f"{tokens(wanted)}: each change of it loads the model anew and loses every prompt",
+            f"{tokens(wanted)}: each change of it reloads the model and loses every prompt",
             "Compare num_ctx in the agent's options with the configuration, and give every other "
             "client of this model the same",
         )
@@ -76,7 +76,7 @@ def check_processor(server: Server) -> Iterator[Finding]:
     if (entry := server.entry) is None:
         return
     if entry.on_gpu is None or not entry.size:
-        yield OLLAMA.unknown("processor", "the server does not tell where the model is")
+        yield OLLAMA.unknown("processor", "the server does not say where the model is")
         return
     percent = 100 * entry.on_gpu // entry.size
     if percent >= _ALMOST_ALL:

@@ -57,7 +57,7 @@ class Clock:
         ollama: The server.
         production: What to ask with.
         prompt: What all questions have in common.
-        watch: Told in a few words what is done now.
+        watch: Is given in a few words what is done now.
     """
 
     ollama: Ollama
@@ -169,7 +169,7 @@ class Outcome:
         placed: The places that were measured.
         restored: The round that put the house's prompt back; none without a house.
         errors: What went wrong, in order.
-        interrupted: Whether somebody ended it early.
+        interrupted: Whether someone ended it early.
     """
 
     placed: tuple[Placed, ...]
@@ -198,7 +198,7 @@ async def demonstrate(lab: Clock, house: HouseToRestore | None, start: datetime)
     except WarmerError as err:
         errors.append(err)
     except asyncio.CancelledError:
-        # Told to the caller, who ends; leaving now would leave the house with a cold prompt.
+        # Reported to the caller, who ends; leaving now would leave the house with a cold prompt.
         interrupted = True
     if house is not None:
         lab.watch("putting the prompt of the house back")

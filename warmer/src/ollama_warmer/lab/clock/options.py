@@ -1,6 +1,6 @@
 """Finds out how the agent of the house asks the model, so that the demonstration asks alike.
 
-Another context window loads the model anew for everybody (`needsReload` in Ollama's scheduler), and
+Another context window reloads the model for everyone (`needsReload` in Ollama's scheduler), and
 a shorter `keep_alive` unloads it from under the house, because each request's value replaces the
 one before (Ollama 0.30 to 0.40). So neither is guessed.
 """
@@ -68,7 +68,7 @@ async def production(ollama: Ollama, config: OllamaConfig, now: datetime) -> Pro
         version=version,
         num_ctx=_window(config, entry, _trained(shown)),
         keep_alive=_keep_alive(config.keep_alive, entry, now),
-        # Home Assistant's own agent sends false unless it is told otherwise.
+        # Home Assistant's own agent sends false unless it is set otherwise.
         think=False if config.think is None else config.think,
         loaded=entry is not None,
         takes_tools=not isinstance(capabilities, list) or "tools" in capabilities,
@@ -94,16 +94,16 @@ def _window(config: OllamaConfig, entry: Mapping[str, Any] | None, longest: floa
     if config.num_ctx is None:
         if loaded is not None:
             return loaded
-        what = "is not loaded" if entry is None else "does not tell its window"
+        what = "is not loaded" if entry is None else "does not report its window"
         raise ConfigError(
-            f"{config.model} {what}, so nobody knows which window your agent uses it with. Give it "
+            f"{config.model} {what}, so no one knows which window your agent uses it with. Give it "
             "with --num-ctx, or as num_ctx under [ollama]; or ask your agent something first"
         )
     if loaded is not None and min(config.num_ctx, longest) != loaded:
         raise ConfigError(
             f"{config.model} is loaded with a window of {loaded} tokens, and num_ctx is "
-            f"{config.num_ctx}: it would be loaded anew for everybody. Correct num_ctx or leave it "
-            "out; if somebody else has loaded the model, ask your agent something first"
+            f"{config.num_ctx}: it would be reloaded for everyone. Correct num_ctx or leave it "
+            "out; if someone else has loaded the model, ask your agent something first"
         )
     return config.num_ctx
 

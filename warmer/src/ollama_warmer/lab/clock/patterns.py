@@ -1,4 +1,4 @@
-"""Tells from the counts of a placement what the moving time costs there."""
+"""Says by the counts of a placement what the moving time costs there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,18 +73,20 @@ def judge(samples: Sequence[Sample], words: str) -> tuple[Pattern, str]:
     """
     if any(sample.loaded_anew for sample in samples):
         return Pattern.UNKNOWN, (
-            "the model was loaded anew in between: somebody else uses it with other options, or "
+            "the model was reloaded in between: someone else uses it with other options, or "
             "it does not stay loaded"
         )
     counts = [(sample.answer.prompt_tokens, sample.re_read) for sample in samples]
     known = [(prompt, read) for prompt, read in counts if prompt is not None and read is not None]
     if not known or len(known) < len(counts):
         return Pattern.UNKNOWN, (
-            "the server did not tell how many tokens were cached: Ollama 0.33.3 and newer do"
+            "the server did not report how many tokens were cached: Ollama 0.33.3 and newer do"
         )
     own = allowance(words)
     if min(prompt for prompt, _ in known) <= own + SURROUNDINGS:
-        return Pattern.UNKNOWN, "the prompt is too short to tell its parts from the time's words"
+        return Pattern.UNKNOWN, (
+            "the prompt is too short to distinguish its parts from the time's words"
+        )
     found = {_pattern(prompt, read, own) for prompt, read in known}
     pattern = found.pop() if len(found) == 1 else Pattern.MIXED
     return pattern, f"{_WORDS[pattern]}: {_figures(samples, known)}"
@@ -95,7 +97,7 @@ _WORDS = {
     Pattern.BATCH: "one batch is re-read each time, back to the model's last checkpoint",
     Pattern.OWN: "only its own words are read",
     Pattern.BEHIND: "everything behind the time is re-read each time",
-    Pattern.MIXED: "not the same each time, somebody else may have asked in between",
+    Pattern.MIXED: "not the same each time, someone else may have asked in between",
 }
 
 

@@ -1,6 +1,6 @@
 """What the clock demonstration asks: a house's prompt with tools, and four places for the time.
 
-The counts depend on the texts alone, so the shown time is moved on between two requests and nobody
+The counts depend on the texts alone, so the shown time is moved on between two requests and no one
 waits for it: a demonstration that waits keeps the people of the house waiting, too.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from ollama_warmer.errors import ConfigError
 
 QUESTION = "What day is it?"
-# Minutes and seconds both move, as between two questions of somebody at home.
+# Minutes and seconds both move, as between two questions of a person at home.
 STEP = timedelta(seconds=67)
 TIME_TOOL = "GetDateTime"
 
@@ -146,7 +146,7 @@ def _tool_round(shown: datetime) -> list[dict[str, Any]]:
 
 
 def demonstration() -> Prompt:
-    """Return the prompt of a house that nobody lives in: 162 devices and six tools."""
+    """Return the prompt of a house that no one lives in: 162 devices and six tools."""
     devices = [
         f"- names: {room} {thing}\n  domain: {domain}\n  areas: {room}"
         for room in _ROOMS

@@ -121,7 +121,7 @@ def _rows(one: Placed) -> Iterator[Row]:
             yield place, name, *_cells(sample.answer)
         else:
             yield place, f"{name}, asked", *_cells(sample.asked)
-            yield "", f"{name}, told", *_cells(sample.answer)
+            yield "", f"{name}, answered", *_cells(sample.answer)
 
 
 def print_restored(outcome: Outcome, console: Console) -> None:

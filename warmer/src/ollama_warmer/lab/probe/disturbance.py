@@ -120,7 +120,7 @@ def _lost_repeats(rows: Sequence[tuple[Call, Row]]) -> str | None:
     return (
         f"{call.role} repeats the call before it, which this server keeps otherwise, and re-read "
         f"{re_read(row)} of {row['prompt']} tokens: another client used the model in between, or "
-        "it was loaded again. Run the probe while nobody else uses the server"
+        "it was loaded again. Run the probe while no one else uses the server"
     )
 
 
@@ -133,7 +133,7 @@ def _known_too_early(rows: Sequence[tuple[Call, Row]]) -> str | None:
         if count * 2 < row["prompt"] and row["prompt"] > 2 * FEW:
             return (
                 f"{call.role} sends a prompt that this run never sent before, and {row['cached']} "
-                f"of its {row['prompt']} tokens were cached: somebody else runs the same probe, or "
+                f"of its {row['prompt']} tokens were cached: someone else runs the same probe, or "
                 "the model was not unloaded before"
             )
     return None

@@ -21,7 +21,7 @@ def result_path(output: Path, record: Record, place: str) -> Path:
     Args:
         output: A file or a folder.
         record: The run.
-        place: Words that tell the machine from others, such as `gpu-01-64gb`.
+        place: Words that distinguish the machine from others, such as `gpu-01-64gb`.
     """
     if output.suffix == ".json":
         return output

@@ -151,10 +151,10 @@ class _Shares:
 
 
 def _cannot_tell(costs: Costs) -> str | None:
-    """Return why no group can be told, if none can."""
+    """Return why no group can be found, if none can."""
     if costs.uncounted and not (costs.cold or costs.new):
         return (
-            "the server does not tell how many tokens were cached: Ollama does from 0.33.3 on. "
+            "the server does not report how many tokens were cached: Ollama does from 0.33.3 on. "
             "Update it"
         )
     if costs.uncounted:
@@ -172,8 +172,8 @@ def _cannot_tell(costs: Costs) -> str | None:
         return f"there is no {' and no '.join(missing)} in this run: run all phases"
     if min(costs.cold) < _SHORTEST:
         return (
-            f"a prompt of {min(costs.cold)} tokens is too short to tell its reuse from its own "
-            "words: take more --entries, or a longer file"
+            f"a prompt of {min(costs.cold)} tokens is too short to distinguish its reuse from its "
+            "own words: take more --entries, or a longer file"
         )
     return None
 

@@ -1,4 +1,4 @@
-"""Takes the part of a model server's log that belongs to a run, without anybody's words.
+"""Takes the part of a model server's log that belongs to a run, without anyone's words.
 
 A log can hold much more than counts: addresses of other clients, folders with people's names, and
 with some settings whole prompts. So no line is copied; of the lines that are known the known part
@@ -54,7 +54,7 @@ def safe_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class Reported:
     """What a log says of the model that was loaded; None where it says nothing.
 
     Attributes:
@@ -68,8 +68,8 @@ class Told:
     batch: int | None = None
 
 
-def told_by(lines: Iterable[str]) -> Told:
-    """Return what safe lines tell of the model; the newest load counts."""
+def reported_by(lines: Iterable[str]) -> Reported:
+    """Return what safe lines say of the model; the newest load counts."""
     memory: str | None = None
     runner: str | None = None
     batch: int | None = None
@@ -84,7 +84,7 @@ def told_by(lines: Iterable[str]) -> Told:
             memory = PUBLISHED[Memory.RECURRENT]
         elif memory is None and (match := _WINDOW.search(line)):
             memory = PUBLISHED[Memory.SLIDING if int(match[1]) else Memory.ATTENTION]
-    return Told(memory=memory, runner=runner, batch=batch)
+    return Reported(memory=memory, runner=runner, batch=batch)
 
 
 class LogSlice:
@@ -107,7 +107,7 @@ class LogSlice:
             ) from err
 
     def lines(self) -> list[str]:
-        """Return the safe lines since then; a log that was begun anew counts from its beginning.
+        """Return the safe lines since then; a log that was begun again counts from its beginning.
 
         Raises:
             WarmerError: It can no longer be read.

@@ -33,7 +33,7 @@ def machine(url: str) -> str:
 
 
 def place(url: str) -> str:
-    """Return words that tell this machine from others, for the name of a folder."""
+    """Return words that distinguish this machine from others, for the name of a folder."""
     if not _is_this_machine(url):
         return urlsplit(url).hostname or "unknown"
     memory = _memory_gb()

@@ -74,7 +74,7 @@ NEEDS: dict[Phase, tuple[Phase, ...]] = {
     Phase.SECOND_BRANCH: _FIRST_TWO,
 }
 # Repeated at the start of a run that goes on from a file, to see whether the server still counts
-# as it did: the batch is chosen anew each time that a model is loaded.
+# as it did: the batch is chosen again each time that a model is loaded.
 ANCHOR = _FIRST_TWO
 
 
@@ -196,7 +196,7 @@ def _plan() -> Iterator[Call]:
 
 PLAN: tuple[Call, ...] = tuple(_plan())
 
-# One length of the sweep, each on a model that was loaded anew: a shorter glossary is the
+# One length of the sweep, each on a model that was reloaded: a shorter glossary is the
 # beginning of a longer one, and would be found in the cache.
 SWEEP_CALLS: tuple[Call, ...] = tuple(
     call for call in PLAN if call.role in {"cold", "new-question", "turn-1"}

@@ -64,7 +64,7 @@ class SystemSource:
 
     @property
     def assets(self) -> dict[str, str]:
-        """Name and digest of the file, so that two results can be told to be of the same one."""
+        """Name and digest of the file, so that two results can be seen to be of the same one."""
         if self.text is None or self.file_name is None:
             return {}
         return {self.file_name: digest(self.text)}

@@ -78,7 +78,7 @@ class Taken:
 
 
 def taken_from_answer(call: Call, answer: Answer) -> Taken:
-    """Return what an answer tells of its call."""
+    """Return what an answer says of its call."""
     return Taken(
         call=call,
         prompt=answer.prompt_tokens,

@@ -64,7 +64,7 @@ class Settings:
 
 
 class Observer(Protocol):
-    """Is told how a run goes on."""
+    """Hears how a run goes on."""
 
     def starting(self, calls: Sequence[Call]) -> None:
         """Take all calls that are still to come, because the plan was made or changed."""
@@ -99,7 +99,7 @@ class Probe:
             record: Takes what the calls bring; phases that are whole in it are not run again,
                 except where others need them.
             save: Called after every call.
-            observer: Is told how it goes on.
+            observer: Hears how it goes on.
         """
         self._ollama = ollama
         self._settings = settings
@@ -154,7 +154,7 @@ class Probe:
             if not agree(record.phases[phase], again):
                 self._observer.note(
                     f"The server counts {phase} differently from the file (its batch is chosen "
-                    "anew at each load), so nothing of the file is kept: the run begins anew."
+                    "again at each load), so nothing of the file is kept: the run begins again."
                 )
                 record.forget()
                 await self._run_phases()

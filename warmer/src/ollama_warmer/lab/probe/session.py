@@ -1,4 +1,4 @@
-"""One run of the probe from what somebody asked for to the file it leaves."""
+"""One run of the probe from what someone asked for to the file it leaves."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ollama_warmer.lab.probe.files import (
     result_path,
     write_result,
 )
-from ollama_warmer.lab.probe.log import LogSlice, told_by
+from ollama_warmer.lab.probe.log import LogSlice, reported_by
 from ollama_warmer.lab.probe.plan import Phase, with_needed
 from ollama_warmer.lab.probe.prompts import SystemSource
 from ollama_warmer.lab.probe.record import Conditions, Record
@@ -29,7 +29,7 @@ GLOSSARY = "glossary"
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What somebody asked for.
+    """What someone asked for.
 
     Attributes:
         source: Where the system texts come from.
@@ -135,10 +135,10 @@ def _drop_what_is_not_whole(record: Record) -> str | None:
         return None
     if record.disturbed:
         record.forget()
-        return "That run was disturbed, so nothing of it is kept: it begins anew."
+        return "That run was disturbed, so nothing of it is kept: it begins again."
     record.keep_whole_phases()
     kept = ", ".join(record.phases) or "nothing"
-    return f"Kept of the earlier run: {kept}. A phase that was broken off begins anew."
+    return f"Kept of the earlier run: {kept}. A phase that was broken off begins again."
 
 
 def _settings(survey: Survey, source: SystemSource, num_ctx: int) -> Settings:
@@ -171,7 +171,7 @@ async def run_session(
     Args:
         ollama: The server.
         session: The run.
-        observer: Is told how it goes on.
+        observer: Hears how it goes on.
         log: The server's log from now on; its known lines are put beside the file.
         paced: Changes the settings, for tests that do not want to wait.
 
@@ -203,9 +203,9 @@ async def run_session(
 def _keep_log(log: LogSlice, session: Session, *, goes_on: bool) -> None:
     """Write the log's known lines beside the result, and take from them what the model is."""
     lines = log.lines()
-    told = told_by(lines)
-    session.record.memory = told.memory or session.record.memory
-    session.record.runner = told.runner or session.record.runner
+    reported = reported_by(lines)
+    session.record.memory = reported.memory or session.record.memory
+    session.record.runner = reported.runner or session.record.runner
     path = log_path(session.path)
     try:
         with path.open("a" if goes_on else "w", encoding="utf-8") as file:

@@ -163,7 +163,7 @@ def _different_answers(summary: Json) -> str:
     found = []
     for before, call in pairs:
         rows = [row_of(summary, one.phase, one.role) for one in (before, call)]
-        told = [row["replyDigest"] for row in rows if row is not None and re_read(row) is not None]
-        if len(told) == len(rows) and len(set(told)) > 1:
+        known = [row for row in rows if row is not None and re_read(row) is not None]
+        if len(known) == len(rows) and len({row["replyDigest"] for row in known}) > 1:
             found.append(call.role)
     return ", ".join(found)

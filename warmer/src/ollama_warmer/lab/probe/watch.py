@@ -32,7 +32,7 @@ class DisturbedError(Exception):
     """Something else is in the counts than the cache; the text says what, and what to do.
 
     Attributes:
-        in_use: Whether somebody else needs the model now, so that it must not be unloaded.
+        in_use: Whether someone else needs the model now, so that it must not be unloaded.
     """
 
     def __init__(self, why: str, *, in_use: bool = True) -> None:
@@ -114,19 +114,19 @@ class Watch:
         """Look at the loaded models, before a call and after the last one.
 
         Raises:
-            DisturbedError: Another model is there, or ours was used or loaded by somebody else.
+            DisturbedError: Another model is there, or ours was used or loaded by someone else.
             OllamaError: The server cannot be asked.
         """
         entries = await self._loaded()
         names = [_name(entry) for entry in entries]
         if others := [name for name in names if not self._is_ours(name)]:
             raise DisturbedError(
-                f"{listing(others)} was loaded meanwhile: somebody else uses the server",
+                f"{listing(others)} was loaded meanwhile: someone else uses the server",
                 in_use=False,
             )
         if self._listed and not entries:
             raise DisturbedError(
-                "the model was unloaded in the middle of the run: somebody else uses the server, "
+                "the model was unloaded in the middle of the run: someone else uses the server, "
                 "or it was restarted"
             )
         for entry in entries:
@@ -147,14 +147,14 @@ class Watch:
         if answer.load_s is not None and answer.load_s > _LOADED_ANEW:
             raise DisturbedError(
                 f"the model was loaded again in the middle of the run ({call.role} waited "
-                f"{answer.load_s:.1f} s for it), and its cache was empty then: somebody else uses "
+                f"{answer.load_s:.1f} s for it), and its cache was empty then: someone else uses "
                 "the server, or it was restarted"
             )
         waited = _waited(answer)
         # A retry waits for the call that was given up: that is what it measures.
         if call.kind is not Kind.RETRY and waited is not None and waited > _WAITED:
             raise DisturbedError(
-                f"{call.role} waited {waited:.1f} s for its turn: somebody else uses the server"
+                f"{call.role} waited {waited:.1f} s for its turn: someone else uses the server"
             )
         node = answer.headers.get(_NODE)
         if node is not None and self._node not in {None, node}:
@@ -165,14 +165,14 @@ class Watch:
         self._node = node or self._node
 
     def abandoned(self, since: float) -> None:
-        """Take it that a call was given up: when it ends, nobody is told."""
+        """Take it that a call was given up: when it ends, no one is informed."""
         self._last = (since, float("inf"))
 
     def _check_context(self, context: object) -> None:
         if type(context) is int and self._context is not None and context != self._context:
             raise DisturbedError(
                 f"the model was loaded with a window of {context} tokens instead of "
-                f"{self._context}: somebody else uses it with other options"
+                f"{self._context}: someone else uses it with other options"
             )
 
     def _check_expiry(self, expires_at: object) -> None:
@@ -194,7 +194,7 @@ class Watch:
         if not by_us and abs(expiry - self._expiry) > _CLOCKS:
             raise DisturbedError(
                 "the time at which the model expires was moved by another request than the "
-                "probe's: somebody else uses the model"
+                "probe's: someone else uses the model"
             )
         self._expiry = expiry
 
