@@ -54,6 +54,11 @@ def around(lines: Sequence[str], where: int = 3) -> list[str]:
     return [*prompt[:where], *lines, *prompt[where:]]
 
 
+def words(lines: Sequence[str]) -> int:
+    """Return how many of these lines are no devices, nor empty."""
+    return sum(bool(line) and not line.startswith("- names:") for line in lines)
+
+
 def started_again(layout: PrefixLayout) -> PrefixLayout:
     """Return the layout after a restart."""
     return PrefixLayout.from_dict(json.loads(json.dumps(layout.as_dict())))
@@ -135,6 +140,28 @@ def test_one_replacement(old: list[str], new: list[str], where: int, asked: bool
         layout = started_again(layout)
         assert layout.stable == tuple(after)
         assert layout.split(after, at * HOUR).learned == ()
+
+
+@pytest.mark.parametrize("warmed", [False, True])
+@pytest.mark.parametrize("where", [0, 3, 6])
+@pytest.mark.parametrize(
+    ("old", "new"), [one for one in REPLACED if words(one[1]) >= words(one[0])]
+)
+def test_what_contexts_say_is_not_learned(
+    old: list[str],
+    new: list[str],
+    where: int,
+    warmed: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """With new words come sentences about each room: none is taken for one that moves."""
+    before, after = around(old, where), around(new, where)
+    layout = PrefixLayout()
+    layout.rebase([before, before], 0)
+    if warmed:
+        layout.rebase([[*after, "No timers here."], [*after, "This is the attic."]], HOUR)
+    for number, room in enumerate(("hall", "kitchen", "study", "cellar", "bath")):
+        split = layout.split([*after, f"This is the {room}."], HOUR + number)
+        assert split.learned == (), room
 
 
 @pytest.mark.parametrize("where", [0, 3, 6])

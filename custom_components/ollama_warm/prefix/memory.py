@@ -97,19 +97,19 @@ class Memory:
                 masks.pop(place, None)
         words = [line for line in lines if not line.there and not line.device]
         new = {place: names[place] for place in fresh if place in masks}
-        more = self._replace(words, new, render, now)
+        self._replace(words, new, render, now)
         known = {id(line) for line in self.lines}
-        self.lines += [line for line in lines if line.changes and id(line) not in known] + more
+        self.lines += [line for line in lines if line.changes and id(line) not in known]
 
     def _replace(
         self, lines: list[Line], fresh: dict[int, str], render: Sequence[str], now: float
-    ) -> list[Line]:
-        """Let new words take the place of old ones, and return those that are more.
+    ) -> None:
+        """Let new words take the place of old ones.
 
         A device that takes another's place is a renamed or exchanged one. What has been there
         before has come back, as when the house is exposed again, unless a line of its kind is
-        known to move. Where more stand now than were replaced, the prompt was edited, and its
-        new lines may well rest.
+        known to move. Where more stand now than were replaced, the prompt was edited: its new
+        lines may well rest, or be what a context says of itself, so they begin without a history.
         """
         moving = any(line.moves for line in lines)
         new = [
@@ -117,11 +117,10 @@ class Memory:
             for place, name in fresh.items()
             if not is_device(render[place]) and (moving or name not in self.losses)
         ]
-        if lines and len(new) > len(lines):
-            return [Line.of(render[place], 1, now, place) for place in new]
+        if len(new) > len(lines):
+            return
         for line, place in zip(lines, new, strict=False):
             line.change(render[place], place, now)
-        return []
 
     def tick(
         self, beside: Iterable[str], render: Sequence[str], found: Sequence[int], now: float
