@@ -1,6 +1,6 @@
 """The configuration folder of a house that reaches nothing but this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
 import socket
@@ -19,11 +19,17 @@ def free_port() -> int:
         return port
 
 
-def write_configuration(
-    folder: Path, *, port: int, components: Sequence[Path], extra_entities: int, timezone: str
+def write_configuration(  # noqa: PLR0913 (all but the folder are named)
+    folder: Path,
+    *,
+    port: int,
+    components: Sequence[Path],
+    extra_entities: int,
+    timezone: str,
+    more: Mapping[str, Any],
 ) -> None:
-    """Write everything that Home Assistant reads at its first start."""
-    configuration = {
+    """Write everything that Home Assistant reads at its first start, and `more` on top of it."""
+    configuration: dict[str, Any] = {
         "homeassistant": {
             "name": "Demonstration house",
             "time_zone": timezone,
@@ -45,6 +51,7 @@ def write_configuration(
     }
     if any(component.name == "demo_house" for component in components):
         configuration["demo_house"] = {"extra_entities": extra_entities}
+    configuration |= more
     folder.mkdir(parents=True, exist_ok=True)
     # JSON is YAML, and it needs no library.
     (folder / "configuration.yaml").write_text(json.dumps(configuration, indent=2))

@@ -65,7 +65,7 @@ class HassSettings(HassClient):
         return await self._add_agent("ollama", {"url": url}, [_form("Core", model, options)])
 
     async def add_ollama_warm(
-        self, url: str, *, model: str, **options: Unpack[AgentOptions]
+        self, url: str, *, model: str, api_key: str | None = None, **options: Unpack[AgentOptions]
     ) -> str:
         """Set up our agent, and return its entity.
 
@@ -77,7 +77,8 @@ class HassSettings(HassClient):
         # Whatever the form says of moving instructions or of a small window: it is meant so.
         insisting = {**form, "prompt": {**form["prompt"], "keep_as_is": True}}
         steps = [{"next_step_id": "agent"}, form, insisting, {"next_step_id": "save"}]
-        return await self._add_agent("ollama_warm", {"url": url}, steps)
+        server = {"url": url} | ({"api_key": api_key} if api_key else {})
+        return await self._add_agent("ollama_warm", server, steps)
 
     async def _add_agent(self, domain: str, server: Json, steps: Sequence[Json]) -> str:
         """Add an agent to the entry of a server, and return its entity."""
@@ -139,10 +140,14 @@ class HassSettings(HassClient):
 
     async def expose(self, entity_id: str, exposed: bool) -> None:  # noqa: FBT001
         """Let the assistant see an entity, or hide it."""
+        await self.expose_all([entity_id], exposed=exposed)
+
+    async def expose_all(self, entity_ids: Sequence[str], *, exposed: bool) -> None:
+        """Let the assistant see several entities at once, or hide them."""
         await self.command(
             "homeassistant/expose_entity",
             assistants=["conversation"],
-            entity_ids=[entity_id],
+            entity_ids=list(entity_ids),
             should_expose=exposed,
         )
 

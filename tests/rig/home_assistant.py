@@ -1,7 +1,7 @@
 """A real Home Assistant with a demonstration house, for tests and the demonstration."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ class HomeAssistant(HassSettings):
     belongs to the event loop that it was started in.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (all but the folder are named)
         self,
         config_dir: Path,
         *,
@@ -48,14 +48,19 @@ class HomeAssistant(HassSettings):
         extra_entities: int = 0,
         timezone: str = "Europe/Paris",
         hass_executable: Path | None = None,
+        configuration: Mapping[str, Any] | None = None,
     ) -> None:
-        """Describe the house; nothing is started yet."""
+        """Describe the house, with what its configuration.yaml has beside the usual.
+
+        Nothing is started yet.
+        """
         self._folder = config_dir
         self._notes: dict[str, Any] = _read_notes(config_dir)
         self._port: int = self._notes.get("port") or free_port()
         self._components = components
         self._extra_entities = extra_entities
         self._timezone = timezone
+        self._configuration = configuration or {}
         self._process = HassProcess(config_dir, hass_executable)
         accounts = self._notes.get("accounts")
         super().__init__(
@@ -108,6 +113,7 @@ class HomeAssistant(HassSettings):
             components=self._components,
             extra_entities=self._extra_entities,
             timezone=self._timezone,
+            more=self._configuration,
         )
         try:
             async with asyncio.timeout(START_SECONDS):

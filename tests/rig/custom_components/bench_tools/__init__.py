@@ -1,4 +1,4 @@
-"""What `script/bench` needs inside Home Assistant: more tools, a movable clock, a stopwatch."""
+"""What `script/bench` and its like need inside Home Assistant: tools, a clock, a stopwatch."""
 
 from typing import cast
 
@@ -19,6 +19,7 @@ from homeassistant.util.json import JsonObjectType
 
 from . import blocks, clock, stopwatch
 from .config_flow import DOMAIN
+from .diary import Diary
 from .second_api import SecondApi
 
 CLOCK_SCHEMA = probatio.Schema({probatio.Required("seconds"): probatio.Coerce(float)})
@@ -27,6 +28,15 @@ ASK_SCHEMA = probatio.Schema(
         probatio.Required("agent_id"): cv.entity_id,
         probatio.Required("text"): cv.string,
         probatio.Required("device_id"): cv.string,
+        probatio.Optional("extra_system_prompt"): cv.string,
+    }
+)
+LEND_SCHEMA = probatio.Schema(
+    {
+        probatio.Required("user_id"): cv.string,
+        probatio.Required("tool"): cv.string,
+        probatio.Required("description"): cv.string,
+        probatio.Required("answer"): cv.string,
     }
 )
 MEASURE_SCHEMA = probatio.Schema(
@@ -46,14 +56,39 @@ BLOCKS_SCHEMA = probatio.Schema(
 )
 
 
+_ACTIONS = (
+    "set_clock",
+    "ask_as_nobody",
+    "measure",
+    "expose_only",
+    "blocks",
+    "lend_diary",
+    "close_diary",
+)
+
+
 async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
-    """Offer the second API and the actions."""
+    """Offer two APIs more, and the actions."""
     entry.async_on_unload(llm.async_register_api(hass, SecondApi(hass)))
+    diary = Diary(hass)
+    entry.async_on_unload(llm.async_register_api(hass, diary))
     register = hass.services.async_register
     register(DOMAIN, "set_clock", _set_clock, CLOCK_SCHEMA)
     register(DOMAIN, "ask_as_nobody", _ask_as_nobody, ASK_SCHEMA, SupportsResponse.ONLY)
     register(DOMAIN, "measure", _measure, MEASURE_SCHEMA, SupportsResponse.ONLY)
     register(DOMAIN, "expose_only", _expose_only, EXPOSE_SCHEMA)
+
+    @callback
+    def lend_diary(call: ServiceCall) -> None:
+        diary.lend(**call.data)
+
+    register(DOMAIN, "lend_diary", lend_diary, LEND_SCHEMA)
+
+    @callback
+    def close_diary(_: ServiceCall) -> None:
+        diary.close()
+
+    register(DOMAIN, "close_diary", close_diary)
 
     async def measure_blocks(call: ServiceCall) -> ServiceResponse:
         data = call.data
@@ -65,7 +100,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
 
 async def async_unload_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
     """Take the actions away, and tell the right time again."""
-    for service in ("set_clock", "ask_as_nobody", "measure", "expose_only", "blocks"):
+    for service in _ACTIONS:
         hass.services.async_remove(DOMAIN, service)
     clock.move(0)
     return True
@@ -86,6 +121,7 @@ async def _ask_as_nobody(call: ServiceCall) -> ServiceResponse:
         language="en",
         agent_id=call.data["agent_id"],
         device_id=call.data["device_id"],
+        extra_system_prompt=call.data.get("extra_system_prompt"),
     )
     return cast("JsonObjectType", {"reply": result.as_dict()})
 
