@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.rig.bench.cells import NUM_CTX, OURS, Cell, Kind, Measured, PromptPath
-from tests.rig.bench.report import problems
+from tests.rig.bench.report import END, START, problems, write_docs
 from tests.rig.bench.scenarios import HIDDEN, NAMES, played
 from tests.rig.bench.stage import Stage, foreign_prompt, stage
 from tests.rig.bench.targets import is_falsely_warm
@@ -106,3 +106,23 @@ async def test_the_documentation_tells_every_scenario() -> None:
     """Each scenario has a line that says what it is."""
     text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text()
     assert [name for name in NAMES if f"`{name}`" not in text] == []
+
+
+async def test_rows_that_were_not_measured_stay(tmp_path: Path) -> None:
+    """Part of the table can be written anew, but not beside rows of other versions."""
+    page = tmp_path / "page.md"
+    page.write_text(f"Before\n{START}\n{END}\nAfter\n")
+    write_docs(page, [Measured(scenario=name, kind=KINDS[0]) for name in ("app", "two_rooms")])
+    first = page.read_text()
+    write_docs(page, [Measured(scenario="clock", kind=KINDS[1])])
+    rows = [line.split(" | ")[:3] for line in page.read_text().splitlines() if "| `" in line]
+    assert rows == [
+        ["| `app`", OURS, KINDS[0].setting],
+        ["| `clock`", OURS, KINDS[1].setting],
+        ["| `two_rooms`", OURS, KINDS[0].setting],
+    ]
+    assert page.read_text().startswith("Before\n")
+    assert page.read_text().endswith("\nAfter\n")
+    page.write_text(first.replace("Python ", "Python 2"))
+    with pytest.raises(ValueError, match="other versions"):
+        write_docs(page, [Measured(scenario="clock", kind=KINDS[1])])

@@ -65,6 +65,10 @@ class Asked:
     reply: Reply
     own: int
     """Tokens of the newest user message, with the template's ends around it."""
+    words: int
+    """Tokens of what was asked."""
+    tail_tokens: int
+    """Tokens of what was put in front of that."""
     conversation: int
     """Tokens of the whole conversation, which is everything behind system text and tools."""
 
@@ -77,6 +81,16 @@ class Asked:
     def waste(self) -> int:
         """Tokens that were read again beside the newest user message."""
         return self.re_read - self.own
+
+    @property
+    def beside_words(self) -> int:
+        """Tokens that were read again beside what was asked."""
+        return self.re_read - self.words
+
+    @property
+    def tail(self) -> str:
+        """What our agent, or Home Assistant, put in front of what was asked."""
+        return _newest(self.record).removesuffix(self.text)
 
     @property
     def turn(self) -> Json:
@@ -194,6 +208,8 @@ class Cell:
             record=record,
             reply=reply,
             own=await self._count(f"{USER_START}{_newest(record)}{end}"),
+            words=await self._count(text),
+            tail_tokens=await self._count(_newest(record).removesuffix(text)),
             conversation=await self._count((record.prompt or "").partition(MESSAGE_END)[2]),
         )
 
@@ -223,6 +239,10 @@ class Measured:
     """The questions that count."""
     before: list[Asked] = field(default_factory=list)
     """Questions on the way there, for their verdicts."""
+    at_rest: list[Asked] = field(default_factory=list)
+    """As many questions, in the same rooms, where what the scenario does never happened."""
+    changed: list[int] = field(default_factory=list)
+    """Tokens that each question has to read more than at rest, as the house is another one."""
     failures: list[str] = field(default_factory=list)
     """What must not happen and did, whatever the numbers say."""
     notes: list[str] = field(default_factory=list)

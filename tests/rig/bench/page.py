@@ -27,6 +27,9 @@ _SCENARIOS = {
     "two_apis": "A second set of tools",
     "user_names": "Names of people",
     "wake_word": "Straight after the wake word",
+    "numbered_rename": "One of forty numbered lamps renamed",
+    "set_up_before_exposing": "Set up before anything is exposed",
+    "history_with_lists": "A conversation while lists change",
 }
 _VERSIONS = {
     "home_assistant": "Home Assistant",

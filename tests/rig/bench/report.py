@@ -73,6 +73,7 @@ def as_json(one: Measured) -> Json:
         "prompt": [asked.record.prompt_tokens for asked in one.asked],
         "conversation": [asked.conversation for asked in one.asked],
         "verdicts": [asked.verdict for asked in one.asked],
+        "at_rest": [asked.re_read for asked in one.at_rest],
         "before": [[asked.re_read, asked.verdict] for asked in one.before],
         "full_prefills": one.full_prefills,
         "notes": one.notes,
@@ -93,13 +94,18 @@ def span(numbers: Sequence[int]) -> str:
     return f"{text}, mean {mean(numbers):,.0f}" if len(numbers) >= 20 else text
 
 
+def at_rest(one: Measured) -> str:
+    """Return what the same questions cost where nothing ever happened, if that was asked."""
+    return f" (at rest {span([rest.re_read for rest in one.at_rest])})" if one.at_rest else ""
+
+
 def cells_of(one: Measured) -> list[str]:
     """Return the columns of one row, but for the last one."""
     return [
         one.kind.agent,
         one.kind.setting,
         span([asked.record.prompt_tokens or 0 for asked in one.asked]),
-        span([asked.re_read for asked in one.asked]),
+        span([asked.re_read for asked in one.asked]) + at_rest(one),
         span([asked.waste for asked in one.asked]),
     ]
 
@@ -130,7 +136,11 @@ def table(found: Sequence[Measured]) -> Table:
 
 
 def write_docs(path: Path, found: Sequence[Measured]) -> None:
-    """Put the table and the versions between the two marks of a page."""
+    """Put the table and the versions between the two marks of a page.
+
+    The rows of scenarios that were not measured stay. Raises ValueError where the page has no
+    marks, or rows that would stay were measured with other versions.
+    """
     head, mark, rest = path.read_text().partition(START)
     _, end, tail = rest.partition(END)
     if not mark or not end:
@@ -140,18 +150,29 @@ def write_docs(path: Path, found: Sequence[Measured]) -> None:
         f"Home Assistant {known['home_assistant']}, llama.cpp of xllamacpp {known['xllamacpp']}, "
         f"Ollama Warm {known['ollama_warm']}, Python {known['python']}."
     )
+    new = {one.scenario for one in found}
+    kept = [row for row in rest.splitlines() if row.startswith("| `") and _scenario(row) not in new]
+    if kept and with_what not in rest:
+        raise ValueError(f"the other rows of {path} were measured with other versions")
     lines = [
         with_what,
         "",
         "| scenario | agent | memory, path | prompt | re-read | waste | to reach | reached |",
         "|---|---|---|---:|---:|---:|---|---|",
     ]
+    rows = kept
     for one in in_order(found):
         ours = promises(one)
         reached = ("no" if problems(one) else "yes") if ours else ""
         cells = [f"`{one.scenario}`", *cells_of(one), TARGETS[one.scenario].words() if ours else ""]
-        lines.append(f"| {' | '.join([*cells, reached])} |")
+        rows.append(f"| {' | '.join([*cells, reached])} |")
+    lines += sorted(rows, key=lambda row: NAMES.index(_scenario(row)))
     path.write_text(f"{head}{mark}\n" + "\n".join(lines) + f"\n{end}{tail}")
+
+
+def _scenario(row: str) -> str:
+    """Return the scenario of a row of the table."""
+    return row.split("`")[1]
 
 
 def as_object(found: Sequence[Measured]) -> Json:

@@ -14,6 +14,13 @@ from tests.rig.ollama import Record
 
 from .cells import NUM_CTX, Cell, Measured, prefix_hash
 from .stage import TIMEZONE, Play, Stage, foreign_prompt, hash_seed
+from .undisturbed import (
+    NEW_AGENT,
+    WITH_LISTS,
+    history_with_lists,
+    numbered_rename,
+    set_up_before_exposing,
+)
 
 CLOCK = "It is {{ now().strftime('%H:%M:%S') }}.\nYou are a voice assistant. Be brief."
 DATE = (
@@ -304,6 +311,9 @@ SCENARIOS = (
     Scenario("two_apis", rooms, AgentOptions(apis=("assist", "town_hall"))),
     Scenario("user_names", user_names, AgentOptions(prompt=GREETING)),
     Scenario("wake_word", wake_word, PLAIN),
+    Scenario("numbered_rename", numbered_rename, PLAIN),
+    Scenario("set_up_before_exposing", set_up_before_exposing, NEW_AGENT),
+    Scenario("history_with_lists", history_with_lists, WITH_LISTS),
 )
 NAMES = tuple(scenario.name for scenario in SCENARIOS)
 

@@ -22,6 +22,8 @@ class Target:
     mean_re_read: int | None = None
     beside_conversation: int | None = None
     """Tokens beside those of the whole conversation."""
+    beside_rest: int | None = None
+    """Tokens beside those that are read where nothing ever happened, and those that changed."""
     full_prefills: int | None = None
     """How often the whole prompt is read, counting warm-ups."""
 
@@ -32,6 +34,7 @@ class Target:
             (self.mean_re_read, "mean ≤ {}"),
             (self.waste, "waste ≤ {}"),
             (self.beside_conversation, "own + {}"),
+            (self.beside_rest, "at rest + {}"),
             (self.full_prefills, "{} full read"),
         ]
         return ", ".join(text.format(value) for value, text in parts if value is not None)
@@ -53,18 +56,30 @@ TARGETS = {
     "two_apis": Target(waste=8),
     "user_names": Target(waste=8),
     "wake_word": Target(full_prefills=1),
+    "numbered_rename": Target(re_read=64, waste=8, beside_rest=2),
+    "set_up_before_exposing": Target(re_read=64, waste=8, beside_rest=2),
+    "history_with_lists": Target(beside_rest=2),
 }
 # What a turn may read beside its conversation without anything being wrong.
 FEW_TOKENS = 24
-WARM = "warm"
+WARM, RIDES = "warm", "warm: rides_along"
 BATCH_BACK = "server_lost_it: checkpoint"
 FIRST, CHANGED = "prompt_changed: first_prompt", "prompt_changed: segment_changed"
 # What the scenario did to the prompt or the server, as our agent has to name it, for the questions
 # on the way, and for those that count. What is not here has to be warm. A clock is new at the first
 # question and learned at the second. After the wake word, whichever of the two comes first reads
 # everything, because the server was restarted.
-EXPECTED_BEFORE = {"clock": {FIRST, CHANGED, WARM}}
-EXPECTED = {"wake_word": {WARM, "server_lost_it: model_loaded"}}
+EXPECTED_BEFORE = {
+    "clock": {FIRST, CHANGED, WARM},
+    "numbered_rename": {CHANGED},
+    "history_with_lists": {CHANGED, WARM, RIDES},
+}
+EXPECTED = {
+    "wake_word": {WARM, "server_lost_it: model_loaded"},
+    # What changes is told to ride along, where it is more than a few tokens.
+    "history_with_lists": {WARM, RIDES},
+}
+EXPECTED_AT_REST = {"history_with_lists": {WARM, RIDES}}
 
 
 def allowance(kind: Kind) -> int:
@@ -94,11 +109,24 @@ def misses(measured: Measured) -> list[str]:
         worst = max(values, default=None)
         if limit is not None and worst is not None and worst > limit + more:
             found.append(f"{what} {worst:.0f} > {limit + more}")
+    if target.beside_rest is not None:
+        more_than = more_than_at_rest(measured)
+        if len(more_than) != len(asked):
+            found.append(f"{len(measured.at_rest)} questions at rest for {len(asked)}")
+        if max(more_than, default=0) > target.beside_rest:
+            found.append(f"beside those at rest {max(more_than)} > {target.beside_rest}")
     if not asked and not found:
         found.append("nothing was asked")
     if target.full_prefills is not None and measured.full_prefills != target.full_prefills:
         found.append(f"{measured.full_prefills} full reads")
     return found
+
+
+def more_than_at_rest(measured: Measured) -> list[int]:
+    """Return the tokens of each question that neither its words nor what changed accounts for."""
+    changed = measured.changed or [0] * len(measured.asked)
+    pairs = zip(measured.asked, measured.at_rest, changed, strict=False)
+    return [one.beside_words - rest.beside_words - more for one, rest, more in pairs]
 
 
 def wrong_verdicts(measured: Measured) -> list[str]:
@@ -114,6 +142,7 @@ def wrong_verdicts(measured: Measured) -> list[str]:
     before = EXPECTED_BEFORE.get(measured.scenario, {WARM})
     return [
         *wrong(measured.before, before),
+        *wrong(measured.at_rest, EXPECTED_AT_REST.get(measured.scenario, {WARM})),
         *wrong(measured.asked, EXPECTED.get(measured.scenario, {WARM})),
     ]
 
