@@ -17,7 +17,7 @@ from .ollama.server import Server
 from .problems.disabled import async_is_disabled, async_reload_when_disabled
 from .problems.issues import async_setup_issues, async_watch_issues
 from .services import async_setup_services
-from .tools.api import async_offer_tools
+from .tools.offer import async_offer_tools
 from .turns.turn_log import async_forget_turns
 from .websocket_api import async_setup_websocket_api
 

@@ -12,7 +12,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .agent.explanation import no_prompt
 from .coordinator import OllamaWarmConfigEntry
 from .entity import AgentEntity
-from .turns.events import async_tell_failed
+from .turns.events import async_report_failed
 from .warming.warmth import UnloadedError
 
 # A server warms one agent at a time.
@@ -45,8 +45,8 @@ class WarmNowButton(AgentEntity, ButtonEntity):
         except UnloadedError:
             raise
         except ConverseError as err:
-            async_tell_failed(self.hass, self.agent.entity_id, err)
+            async_report_failed(self.hass, self.agent.entity_id, err)
             raise no_prompt(self.agent, err) from err
         except HomeAssistantError as err:
-            async_tell_failed(self.hass, self.agent.entity_id, err)
+            async_report_failed(self.hass, self.agent.entity_id, err)
             raise

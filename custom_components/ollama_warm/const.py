@@ -20,6 +20,11 @@ CONF_THINK: Final = "think"
 CONF_AUTO_WARM: Final = "auto_warm"
 CONF_WARM_INTERVAL: Final = "warm_interval"
 
+CONF_WEATHER_ENTITY: Final = "weather_entity"
+"""Option of a server's entry: the weather entity that agents report from."""
+CONF_WEATHER_FOR_OTHERS: Final = "weather_for_others"
+"""Option of a server's entry: whether Assist has the tool for other integrations' agents, too."""
+
 DEFAULT_NAME: Final = "Ollama Warm"
 DEFAULT_URL: Final = "http://localhost:11434"
 # Home Assistant's prompt is 5,000 to 10,000 tokens, so Ollama's smaller windows would cut it.

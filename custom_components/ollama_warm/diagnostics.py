@@ -85,7 +85,7 @@ def _turns(hass: HomeAssistant, subentry_id: str) -> list[dict[str, Any]]:
     return [
         {
             "ended": logged.ended.isoformat(),
-            "occasion": logged.occasion.value,
+            "occasion": logged.cause.value,
             **_counts(logged.turn),
         }
         for logged in islice(reversed(async_turn_log(hass, subentry_id)), _MOST_TURNS)

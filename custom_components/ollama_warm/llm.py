@@ -8,7 +8,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.llm import LLM_API_ASSIST, LLMContext
 
 from .const import DOMAIN
-from .tools.api import async_tools
+from .tools.offer import async_tools
 
 
 @callback

@@ -18,7 +18,7 @@ from .agent.options import AgentOptions
 from .const import CONF_NUM_CTX
 from .coordinator import OllamaWarmConfigEntry
 from .ollama.errors import OllamaError
-from .problems.checks import Kind
+from .problems.checks import Problem
 from .problems.windows import longest
 
 
@@ -184,11 +184,11 @@ class FailingPromptFlow(AgentFixFlow):
 
 
 _FLOWS: dict[str, Callable[[], RepairsFlow]] = {
-    Kind.MOVING.value: KeepMovingFlow,
-    Kind.FAILING.value: FailingPromptFlow,
-    Kind.WINDOW.value: LargerContextFlow,
-    Kind.OTHER_WINDOW.value: ContextLengthFlow,
-    Kind.SEEN_WINDOW.value: ContextLengthFlow,
+    Problem.MOVING.value: KeepMovingFlow,
+    Problem.FAILING.value: FailingPromptFlow,
+    Problem.WINDOW.value: LargerContextFlow,
+    Problem.OTHER_WINDOW.value: ContextLengthFlow,
+    Problem.SEEN_WINDOW.value: ContextLengthFlow,
 }
 
 

@@ -32,7 +32,7 @@ from homeassistant.util import dt as dt_util
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
 from .entity import AgentEntity, ServerEntity
 from .ollama.server import ServerState
-from .turns.turn_log import LoggedTurn, Occasion, TurnLog, async_turn_log, turn_signal
+from .turns.turn_log import Cause, LoggedTurn, TurnLog, async_turn_log, turn_signal
 from .turns.turns import Reason, Turn, Verdict
 
 # Nothing is asked of the server here.
@@ -61,16 +61,16 @@ class ServerSensorDescription(SensorEntityDescription):
     value_fn: Callable[[ServerState, Collection[str]], StateType]
 
 
-def _newest(log: TurnLog, occasion: Occasion) -> LoggedTurn | None:
-    """Return the newest turn of an occasion."""
-    return next((logged for logged in reversed(log) if logged.occasion is occasion), None)
+def _newest(log: TurnLog, cause: Cause) -> LoggedTurn | None:
+    """Return the newest turn of an cause."""
+    return next((logged for logged in reversed(log) if logged.cause is cause), None)
 
 
 def _asked(value: Callable[[Turn], StateType]) -> Callable[[TurnLog], StateType]:
     """Return what gets a value from the newest turn of a person."""
 
     def value_of(log: TurnLog) -> StateType:
-        newest = _newest(log, Occasion.QUESTION)
+        newest = _newest(log, Cause.QUESTION)
         return value(newest.turn) if newest else None
 
     return value_of
@@ -78,7 +78,7 @@ def _asked(value: Callable[[Turn], StateType]) -> Callable[[TurnLog], StateType]
 
 def _last_warm_up(log: TurnLog) -> datetime | None:
     """Return when the prefix was last read without a person's doing."""
-    warm_ups = (logged for logged in reversed(log) if logged.occasion is Occasion.WARM_UP)
+    warm_ups = (logged for logged in reversed(log) if logged.cause is Cause.WARM_UP)
     return next((warm_up.ended for warm_up in warm_ups if not warm_up.failed), None)
 
 
@@ -89,10 +89,10 @@ def _cached_share(turn: Turn) -> float | None:
     return 100 * turn.cached_tokens / turn.prompt_tokens
 
 
-def _lately(log: TurnLog, *occasions: Occasion) -> list[LoggedTurn]:
-    """Return the turns of these occasions in the last 24 hours, as far as the log goes back."""
+def _lately(log: TurnLog, *causes: Cause) -> list[LoggedTurn]:
+    """Return the turns of these causes in the last 24 hours, as far as the log goes back."""
     since = dt_util.utcnow() - _SHARE_OF
-    return [logged for logged in log if logged.occasion in occasions and logged.ended > since]
+    return [logged for logged in log if logged.cause in causes and logged.ended > since]
 
 
 def _warm_share(log: TurnLog) -> float | None:
@@ -101,8 +101,8 @@ def _warm_share(log: TurnLog) -> float | None:
     A question has failed as well if a later call of the model for it did, as after a tool.
     """
     results: list[LoggedTurn] = []
-    for one in _lately(log, Occasion.QUESTION, Occasion.FOLLOW_UP):
-        if one.occasion is Occasion.QUESTION:
+    for one in _lately(log, Cause.QUESTION, Cause.FOLLOW_UP):
+        if one.cause is Cause.QUESTION:
             results.append(one)
         elif one.failed:
             results[-1:] = [one]
@@ -284,7 +284,7 @@ class WarmShareSensor(AgentSensor):
 
     def _wait(self) -> None:
         """Wait until the oldest question is too old to count."""
-        for oldest in _lately(self._log, Occasion.QUESTION)[:1]:
+        for oldest in _lately(self._log, Cause.QUESTION)[:1]:
             self._stop_waiting = async_track_point_in_utc_time(
                 self.hass, self._async_became_old, oldest.ended + _SHARE_OF
             )

@@ -22,7 +22,7 @@ from .agent.contexts import APP
 from .agent.explanation import async_explain, no_prompt
 from .agents import KnownAgent, async_find_agent, async_is_agent, async_known_agents
 from .const import DOMAIN
-from .turns.shown import logged_turn_told, turn_told
+from .turns.shown import logged_turn_as_dict, turn_as_dict
 from .turns.turn_log import MOST_TURNS
 
 SERVICE_WARM = "warm"
@@ -74,7 +74,7 @@ async def _async_warm(call: ServiceCall) -> ServiceResponse:
             raise no_prompt(known.agent, result) from result
         if isinstance(result, BaseException):
             raise result
-        response[known.entity_id] = turn_told(result, quote=False)
+        response[known.entity_id] = turn_as_dict(result, quote=False)
     return response if call.return_response else None
 
 
@@ -95,7 +95,7 @@ async def _async_explain(call: ServiceCall) -> ServiceResponse:
         explanation = await async_explain(known.agent, context)
         turns = known.last_turns(call.data[ATTR_TURNS])
         response[known.entity_id] = {
-            "turns": [logged_turn_told(logged, quote=True) for logged in turns],
+            "turns": [logged_turn_as_dict(logged, quote=True) for logged in turns],
             "prompt": [
                 {"mark": piece.mark.value, "text": piece.text} for piece in explanation.pieces
             ],

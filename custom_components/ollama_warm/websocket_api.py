@@ -28,7 +28,7 @@ from .agent.explanation import async_explain
 from .agents import KnownAgent, async_find_agent, async_known_agents
 from .const import CONTRACT_VERSION
 from .prefix import segments
-from .turns.shown import logged_turn_told, may_read_prompt
+from .turns.shown import logged_turn_as_dict, may_read_prompt
 from .turns.turn_log import MOST_TURNS
 
 _USUAL_TURNS = 50
@@ -61,7 +61,8 @@ def ws_turns(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, A
             "entity_id": known.entity_id,
             "name": known.subentry.title,
             "turns": [
-                logged_turn_told(logged, quote=quote) for logged in known.last_turns(msg["limit"])
+                logged_turn_as_dict(logged, quote=quote)
+                for logged in known.last_turns(msg["limit"])
             ],
         }
         for known in _readable(hass, connection)

@@ -6,7 +6,7 @@ from unittest.mock import patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn, async_show_turns
+from custom_components.ollama_warm.turns.turn_log import Cause, async_log_turn, async_show_turns
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import STATE_OFF, STATE_ON, STATE_UNAVAILABLE, STATE_UNKNOWN
@@ -29,7 +29,7 @@ def well() -> Generator[None]:
 async def warmed(well: None, house: House, ollama: Ollama) -> ConfigEntry:
     """Return the entry of a server with an agent that is warm."""
     entry = await house.set_up(add_server(house.hass, ollama.url))
-    async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
+    async_log_turn(house.hass, "agent", Cause.WARM_UP, turn())
     async_show_turns(house.hass, "agent")
     assert warm(house.hass) == STATE_ON
     return entry
@@ -64,15 +64,15 @@ async def test_what_follows_a_confirmation(house: House, agent: ConfigEntry) -> 
 
     async def warm_up(*_: object) -> object:
         confirmed = turn()
-        async_log_turn(house.hass, "agent", Occasion.WARM_UP, confirmed)
+        async_log_turn(house.hass, "agent", Cause.WARM_UP, confirmed)
         planted = turn(Verdict.SERVER_LOST_IT, Reason.EVICTED)
-        async_log_turn(house.hass, "agent", Occasion.WARM_UP, planted)
+        async_log_turn(house.hass, "agent", Cause.WARM_UP, planted)
         return confirmed
 
     with patch.object(warmth._warm_ups["agent"], "async_warm", warm_up):
         await warmth.async_warm("agent")
     assert warm(house.hass) == STATE_ON
-    async_log_turn(house.hass, "agent", Occasion.QUESTION, turn(Verdict.PROMPT_CHANGED))
+    async_log_turn(house.hass, "agent", Cause.QUESTION, turn(Verdict.PROMPT_CHANGED))
     assert warm(house.hass) == STATE_OFF
 
 
@@ -86,7 +86,7 @@ async def test_the_server_was_away(
     ollama.stand_in.fault = None
     await later(house.hass, freezer, POLL_S)
     assert warm(house.hass) == STATE_UNKNOWN
-    async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
+    async_log_turn(house.hass, "agent", Cause.WARM_UP, turn())
     async_show_turns(house.hass, "agent")
     assert warm(house.hass) == STATE_ON
 
@@ -129,7 +129,7 @@ async def test_a_question_loads_the_model(
     """That the server says afterwards that the model is there takes nothing back."""
     with says_loaded():
         await house.set_up(add_server(house.hass, ollama.url))
-    async_log_turn(house.hass, "agent", Occasion.QUESTION, turn())
+    async_log_turn(house.hass, "agent", Cause.QUESTION, turn())
     with says_all_is_well():
         await later(house.hass, freezer, POLL_S)
     assert warm(house.hass) == STATE_ON

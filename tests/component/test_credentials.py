@@ -20,13 +20,13 @@ from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import slugify
 
-from .flows import add_core, answer, choose, fields, refused, start, suggested, told
 from .gate import Gate, gate
-from .house import OPTIONS, House, add_server, how_it_is, speech
-from .issues import add_core_agent, issues
-from .server import API_KEY, NUM_CTX, Ollama, answering, reply
+from .support.flows import add_core, answer, choose, fields, refused, start, suggested, told
+from .support.house import OPTIONS, House, add_server, how_it_is, speech
+from .support.issues import add_core_agent, issues
+from .support.server import API_KEY, NUM_CTX, Ollama, answering, reply
+from .test_core_import import CORE_AGENT, take_over
 from .test_flow_server import asked_for_a_key, reconfigure
-from .test_import import CORE_AGENT, take_over
 
 CANARY = "zeppelin"
 # In front of the host -> what is stored.

@@ -15,7 +15,7 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
 from syrupy.assertion import SnapshotAssertion
 
 from custom_components.ollama_warm.diagnostics import async_get_config_entry_diagnostics
-from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn
+from custom_components.ollama_warm.turns.turn_log import Cause, async_log_turn
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.setup import async_setup_component
@@ -55,8 +55,8 @@ async def test_what_is_told(
         node="cellar",
         first_token_s=0.25,
     )
-    async_log_turn(house.hass, "agent", Occasion.WARM_UP, turn())
-    async_log_turn(house.hass, "agent", Occasion.QUESTION, changed)
+    async_log_turn(house.hass, "agent", Cause.WARM_UP, turn())
+    async_log_turn(house.hass, "agent", Cause.QUESTION, changed)
     entry.runtime_data.warmth.outcomes.last["agent"] = (dt_util.utcnow(), turn())
     told = await get_diagnostics_for_config_entry(house.hass, hass_client, entry)
     assert told["entry"]["url"].pop("port") > 0
@@ -79,7 +79,7 @@ async def test_after_a_real_warm_up(house: House, agent: ConfigEntry, ollama: Ol
     assert [turn["occasion"] for turn in told["turns"]] == ["question", "warm_up", "warm_up"]
     assert "kitchen" not in json.dumps(told).lower()
     for _ in range(60):
-        async_log_turn(house.hass, "agent", Occasion.QUESTION, turn())
+        async_log_turn(house.hass, "agent", Cause.QUESTION, turn())
     (told,) = (await async_get_config_entry_diagnostics(house.hass, agent))["agents"]
     assert len(told["turns"]) == 50
 

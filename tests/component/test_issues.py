@@ -12,11 +12,7 @@ import pytest
 from custom_components.ollama_warm.agent.moving import CONF_KEPT_MOVING, moving_key
 from custom_components.ollama_warm.const import DOMAIN
 from custom_components.ollama_warm.ollama.client import OllamaClient
-from custom_components.ollama_warm.turns.turn_log import (
-    Occasion,
-    async_forget_turns,
-    async_log_turn,
-)
+from custom_components.ollama_warm.turns.turn_log import Cause, async_forget_turns, async_log_turn
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler
 from homeassistant.helpers import issue_registry as ir
@@ -47,7 +43,7 @@ def ps(**more: object) -> list[dict[str, Any]]:
 async def prompt_of(house: House, tokens: int | None, cached: int | None = 0) -> None:
     """Let a turn with a prompt of so many tokens have been."""
     counted = replace(turn(), prompt_tokens=tokens, cached_tokens=cached)
-    async_log_turn(house.hass, "agent", Occasion.QUESTION, counted)
+    async_log_turn(house.hass, "agent", Cause.QUESTION, counted)
     # What is looked at comes after the answer.
     await asyncio.sleep(0)
 

@@ -14,8 +14,8 @@ from pytest_homeassistant_custom_component.typing import (  # type: ignore[impor
 from custom_components.ollama_warm.ollama.errors import CannotConnectError, OllamaError
 from custom_components.ollama_warm.turns.events import (
     EVENT_NOT_WARMED,
-    async_tell_failed,
-    async_tell_not_warm,
+    async_report_failed,
+    async_report_not_warm,
 )
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.components.conversation import ConverseError
@@ -85,8 +85,8 @@ async def test_the_lines(  # noqa: PLR0913, PLR0917 (fixtures)
     await async_get_translations(hass, language, "common", {"ollama_warm"})
     assert await async_setup_component(hass, "logbook", {})
     await hass.async_block_till_done()
-    async_tell_not_warm(hass, AGENT, turn(Verdict.SERVER_LOST_IT, Reason.EVICTED))
-    async_tell_failed(hass, AGENT, CannotConnectError(url="http://zeppelin"))
+    async_report_not_warm(hass, AGENT, turn(Verdict.SERVER_LOST_IT, Reason.EVICTED))
+    async_report_failed(hass, AGENT, CannotConnectError(url="http://zeppelin"))
     hass.bus.async_fire(EVENT_NOT_WARMED, {"entity_id": AGENT, "reason": "of a later version"})
     hass.bus.async_fire(EVENT_NOT_WARMED, {"entity_id": "conversation.gone", "reason": "evicted"})
     told = await lines(hass, hass_ws_client)
@@ -105,7 +105,7 @@ async def test_an_agent_that_is_gone(
     """Its lines are still there, under its entity's id."""
     assert await async_setup_component(house.hass, "logbook", {})
     await house.hass.async_block_till_done()
-    async_tell_not_warm(house.hass, AGENT, turn(Verdict.UNKNOWN, Reason.NO_COUNT))
+    async_report_not_warm(house.hass, AGENT, turn(Verdict.UNKNOWN, Reason.NO_COUNT))
     house.hass.states.async_remove(AGENT)
     (line,) = await lines(house.hass, hass_ws_client)
     assert line["name"] == AGENT
@@ -124,12 +124,12 @@ async def test_each_reason_has_its_words(house: House, agent: ConfigEntry) -> No
     told: list[str] = []
     house.hass.bus.async_listen(EVENT_NOT_WARMED, lambda event: told.append(event.data["reason"]))
     for error in ERRORS:
-        async_tell_failed(house.hass, AGENT, error)
+        async_report_failed(house.hass, AGENT, error)
     for reason in Reason:
         # A turn without a reason, or with one that takes no warmth away, is warm; a failed one
         # is told by its error.
         if reason not in (Reason.NOTHING, Reason.RIDES_ALONG, Reason.FAILED):
-            async_tell_not_warm(house.hass, AGENT, turn(Verdict.PROMPT_CHANGED, reason))
+            async_report_not_warm(house.hass, AGENT, turn(Verdict.PROMPT_CHANGED, reason))
     await house.hass.async_block_till_done()
     assert {f"{COMMON}{reason}" for reason in told} == {key for key in texts if COMMON in key}
     assert len({texts[f"{COMMON}{reason}"] for reason in told}) == len(told)

@@ -18,11 +18,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 
-from .flows import answer, refused, start
 from .gate import Gate, gate
-from .house import House, add_server, how_it_is, speech
-from .sentences import sentence
-from .server import Ollama, answering
+from .support.flows import answer, refused, start
+from .support.house import House, add_server, how_it_is, speech
+from .support.sentences import sentence
+from .support.server import Ollama, answering
 
 WORDS = "Is the zeppelin at home?"
 BODY: dict[str, Any] = {"model": "tiny", "messages": [{"role": "user", "content": WORDS}]}

@@ -6,7 +6,7 @@ from typing import Any
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.prefix.lines import digest
+from custom_components.ollama_warm.prefix.changed_line import digest
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.helpers import entity_registry as er
 

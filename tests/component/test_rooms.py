@@ -266,7 +266,7 @@ async def test_storage_that_cannot_be_read(
     data: object,
 ) -> None:
     """A damaged file costs one warning and one read, and is written anew."""
-    hass_storage[STORED] = {"version": 1, "minor_version": 1, "key": STORED, "data": data}
+    hass_storage[STORED] = {"version": 1, "minor_version": 2, "key": STORED, "data": data}
     await house.set_up(add_server(house.hass, ollama.url))
     await house.ask("hello", "kitchen")
     warnings = [
@@ -275,5 +275,5 @@ async def test_storage_that_cannot_be_read(
         if record.levelname == "WARNING" and "ollama_warm" in record.name
     ]
     assert len(warnings) == 1
-    assert "learned anew" in warnings[0]
+    assert "learned again" in warnings[0]
     assert ollama.messages[0]["content"].startswith("You are the voice of a small house.")

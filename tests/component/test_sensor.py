@@ -8,7 +8,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     mock_restore_cache,
 )
 
-from custom_components.ollama_warm.turns.turn_log import Occasion, async_log_turn, async_show_turns
+from custom_components.ollama_warm.turns.turn_log import Cause, async_log_turn, async_show_turns
 from custom_components.ollama_warm.turns.turns import Reason, Verdict
 from homeassistant.const import STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State
@@ -37,9 +37,9 @@ async def set_up(house: House, ollama: Ollama) -> None:
         await house.set_up(add_server(house.hass, ollama.url))
 
 
-def log(hass: HomeAssistant, verdict: Verdict, occasion: Occasion = Occasion.QUESTION) -> None:
+def log(hass: HomeAssistant, verdict: Verdict, cause: Cause = Cause.QUESTION) -> None:
     """Log a turn with a verdict."""
-    async_log_turn(hass, "agent", occasion, turn(verdict))
+    async_log_turn(hass, "agent", cause, turn(verdict))
     async_show_turns(hass, "agent")
 
 
@@ -98,7 +98,7 @@ async def test_nothing_counted_at_all(house: House, ollama: Ollama) -> None:
     nothing = replace(
         turn(Verdict.UNKNOWN, Reason.NO_COUNT), prompt_tokens=0, cached_tokens=0, prefill_s=None
     )
-    async_log_turn(house.hass, "agent", Occasion.QUESTION, nothing)
+    async_log_turn(house.hass, "agent", Cause.QUESTION, nothing)
     for key in ("cached_share", "prefill_time", "time_to_first_token", "warm_share"):
         assert shown(house.hass, key) == STATE_UNKNOWN
 
@@ -110,7 +110,7 @@ async def test_the_share_of_a_day(
     freezer.move_to("2026-11-30 12:00:00+00:00")
     await set_up(house, ollama)
     hass = house.hass
-    log(hass, Verdict.WARM, Occasion.WARM_UP)
+    log(hass, Verdict.WARM, Cause.WARM_UP)
     assert shown(hass, "warm_share") == STATE_UNKNOWN
     log(hass, Verdict.UNKNOWN)
     assert shown(hass, "warm_share") == STATE_UNKNOWN

@@ -12,10 +12,9 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 )
 
 from custom_components.ollama_warm import llm as platform
-from custom_components.ollama_warm.const import DOMAIN
+from custom_components.ollama_warm.const import CONF_WEATHER_ENTITY, DOMAIN
 from custom_components.ollama_warm.tools import source
-from custom_components.ollama_warm.tools.api import API_NAME, without_doubles
-from custom_components.ollama_warm.tools.const import CONF_WEATHER_ENTITY
+from custom_components.ollama_warm.tools.offer import API_NAME, without_duplicates
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import ConfigSubentryDataWithId
@@ -121,10 +120,10 @@ async def test_nothing_moves(hass: HomeAssistant) -> None:
 
 async def test_assist_and_ours(hass: HomeAssistant) -> None:
     """An agent of ours with both APIs is given Assist, which has all of ours."""
-    assert without_doubles(["assist", DOMAIN]) == ["assist"]
-    assert without_doubles([DOMAIN, "other", "assist"]) == ["other", "assist"]
-    assert without_doubles([DOMAIN, "other"]) == [DOMAIN, "other"]
-    assert without_doubles([]) is without_doubles(None) is None
+    assert without_duplicates(["assist", DOMAIN]) == ["assist"]
+    assert without_duplicates([DOMAIN, "other", "assist"]) == ["other", "assist"]
+    assert without_duplicates([DOMAIN, "other"]) == [DOMAIN, "other"]
+    assert without_duplicates([]) is without_duplicates(None) is None
 
 
 @pytest.mark.parametrize("apis", [["assist", DOMAIN], [DOMAIN, "homeassistant"], "assist"])

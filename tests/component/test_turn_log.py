@@ -10,8 +10,8 @@ import pytest
 
 from custom_components.ollama_warm.turns.turn_log import (
     MOST_TURNS,
+    Cause,
     LoggedTurn,
-    Occasion,
     async_forget_turns,
     async_log_turn,
     async_turn_log,
@@ -29,31 +29,31 @@ WORDS = ("Xylophone", "Zeppelin")
 """What a person says, and what the model answers."""
 
 
-def occasions(hass: HomeAssistant) -> list[Occasion]:
+def causes(hass: HomeAssistant) -> list[Cause]:
     """Return who caused the turns in the agent's log."""
-    return [logged.occasion for logged in async_turn_log(hass, "agent")]
+    return [logged.cause for logged in async_turn_log(hass, "agent")]
 
 
 def test_the_last_five_hundred(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     """The log of each agent holds its last 500 turns, the oldest first, and when they ended."""
     freezer.move_to("2026-11-30 12:00:00+00:00")
     for _ in range(MOST_TURNS + 20):
-        async_log_turn(hass, "agent", Occasion.QUESTION, turn())
+        async_log_turn(hass, "agent", Cause.QUESTION, turn())
         freezer.tick(1)
-    async_log_turn(hass, "other", Occasion.WARM_UP, turn())
+    async_log_turn(hass, "other", Cause.WARM_UP, turn())
     log = async_turn_log(hass, "agent")
     assert (MOST_TURNS, len(log)) == (500, 500)
     assert log[0].ended.isoformat() == "2026-11-30T12:00:20+00:00"
     assert log[-1].ended.isoformat() == "2026-11-30T12:08:39+00:00"
     (other,) = async_turn_log(hass, "other")
-    assert other == LoggedTurn(other.ended, Occasion.WARM_UP, turn())
+    assert other == LoggedTurn(other.ended, Cause.WARM_UP, turn())
 
 
 def test_forgotten(hass: HomeAssistant) -> None:
     """What is forgotten is gone for that agent only, and nothing needs to be there."""
     async_forget_turns(hass, {"agent"})
     for agent in ("agent", "other"):
-        async_log_turn(hass, agent, Occasion.QUESTION, turn())
+        async_log_turn(hass, agent, Cause.QUESTION, turn())
     async_forget_turns(hass, {"agent", "never seen"})
     assert [len(async_turn_log(hass, agent)) for agent in ("agent", "other")] == [0, 1]
 
@@ -63,11 +63,11 @@ async def test_a_reload_and_a_removal(house: House, agent: ConfigEntry, ollama: 
     await house.ask("hello")
     await house.ask("ping", conversation_id="ollama_warm.x")
     await house.hass.config_entries.async_reload(agent.entry_id)
-    assert occasions(house.hass) == ["question", "warm_up"]
+    assert causes(house.hass) == ["question", "warm_up"]
     await house.ask("hello")
-    assert occasions(house.hass) == ["question", "warm_up", "question"]
+    assert causes(house.hass) == ["question", "warm_up", "question"]
     await house.hass.config_entries.async_remove(agent.entry_id)
-    assert occasions(house.hass) == []
+    assert causes(house.hass) == []
 
 
 async def test_each_call_is_a_turn(house: House, agent: ConfigEntry, ollama: Ollama) -> None:

@@ -14,8 +14,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     async_capture_events,
 )
 
-from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.tools.const import CONF_WEATHER_FOR_OTHERS
+from custom_components.ollama_warm.const import CONF_WEATHER_FOR_OTHERS, DOMAIN
 from custom_components.ollama_warm.turns.events import EVENT_NOT_WARMED
 from custom_components.ollama_warm.turns.turn_log import async_turn_log
 from homeassistant.components.conversation import async_prepare_agent

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from custom_components.ollama_warm.const import CONTRACT_VERSION, WARM_UP_PREFIX
-from custom_components.ollama_warm.turns.shown import turn_told
+from custom_components.ollama_warm.turns.shown import turn_as_dict
 from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict
 
 from .example import BLOCK_FIELDS, EXAMPLE, TURN_FIELDS
@@ -32,5 +32,5 @@ def test_the_block() -> None:
 @pytest.mark.parametrize("quote", [False, True])
 def test_a_turn(sent: dict[str, Any], quote: bool) -> None:  # noqa: FBT001 - a parameter
     """Each field, and no other; what is unknown is null."""
-    assert turn_told(turn_of(sent), quote=quote) == sent
+    assert turn_as_dict(turn_of(sent), quote=quote) == sent
     assert sorted(sent) == sorted(TURN_FIELDS)

@@ -32,7 +32,7 @@ def read(marked: str) -> tuple[str, list[str]]:
 
 def findings(template: str) -> list[str]:
     """Return the findings of a template in the same form."""
-    return [f"{one.kind} {one.line}:{one.column} {one.expression}" for one in lint(template)]
+    return [f"{one.mover} {one.line}:{one.column} {one.expression}" for one in lint(template)]
 
 
 def check(marked: str) -> None:

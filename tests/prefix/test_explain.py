@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 import pytest
 
-from custom_components.ollama_warm.prefix.explain import Divergence, Part, explain
+from custom_components.ollama_warm.prefix.explain import Divergence, PrefixPart, explain
 from custom_components.ollama_warm.prefix.tool_union import WireTool, name_of
 
 
@@ -33,9 +33,9 @@ SEGMENTS = {
 def test_segments(last: str, now: str, quote: str) -> None:
     """What is gone where the texts part is quoted, or what came; at most 120 characters of it."""
     tools = (tool("a"),)
-    assert explain(now, tools, last, tools) == Divergence(Part.SEGMENT, quote)
+    assert explain(now, tools, last, tools) == Divergence(PrefixPart.SEGMENT, quote)
     # The system text stands in front of the tools.
-    assert explain(now, (), last, tools) == Divergence(Part.SEGMENT, quote)
+    assert explain(now, (), last, tools) == Divergence(PrefixPart.SEGMENT, quote)
 
 
 TOOLS = {
@@ -56,7 +56,7 @@ TOOLS = {
 @pytest.mark.parametrize(("last", "now", "quote"), TOOLS.values(), ids=TOOLS)
 def test_tools(last: tuple[WireTool, ...], now: tuple[WireTool, ...], quote: str) -> None:
     """The name of the first tool that left, came or reads differently is said."""
-    assert explain("A", now, "A", last) == Divergence(Part.TOOL, quote)
+    assert explain("A", now, "A", last) == Divergence(PrefixPart.TOOL, quote)
 
 
 texts = st.lists(
@@ -78,7 +78,7 @@ def test_none_if_and_only_if_equal(
     """Nothing is said if and only if there is nothing to explain; a quote is from the texts."""
     found = explain(system, tools, last_system, last_tools)
     assert (found is None) == ((system, tools) == (last_system, last_tools))
-    if found and found.part is Part.SEGMENT:
+    if found and found.part is PrefixPart.SEGMENT:
         assert system != last_system
         assert found.quote in system or found.quote in last_system
     elif found:

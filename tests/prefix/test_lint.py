@@ -2,7 +2,7 @@
 
 import pytest
 
-from custom_components.ollama_warm.prefix.lint import ADVICE, Kind, Severity, lint
+from custom_components.ollama_warm.prefix.lint import ADVICE, Mover, Severity, lint
 
 from .lint_marks import check, findings
 
@@ -53,22 +53,22 @@ def test_templates_as_people_write_them(name: str) -> None:
 @pytest.mark.parametrize(
     ("form", "kind"),
     [
-        *((form, Kind.SECONDS) for form in ("%H:%M:%S", "%f", "%s", "%c", "%X", "%T", "%r")),
-        *((form, Kind.MINUTES) for form in ("%H:%M", "%R", "%-I:%M %p", "%A, %d %B %Y, %H:%M")),
-        *((form, Kind.HOURS) for form in ("%H h", "%I %p")),
-        *((f"%{letter}", Kind.DAY) for letter in "djaAuwDFxUWV"),
-        ("%-d. %B", Kind.DAY),
-        *((f"%{letter}", Kind.MONTH_OR_LONGER) for letter in "BbmYyG"),
+        *((form, Mover.SECONDS) for form in ("%H:%M:%S", "%f", "%s", "%c", "%X", "%T", "%r")),
+        *((form, Mover.MINUTES) for form in ("%H:%M", "%R", "%-I:%M %p", "%A, %d %B %Y, %H:%M")),
+        *((form, Mover.HOURS) for form in ("%H h", "%I %p")),
+        *((f"%{letter}", Mover.DAY) for letter in "djaAuwDFxUWV"),
+        ("%-d. %B", Mover.DAY),
+        *((f"%{letter}", Mover.MONTH_OR_LONGER) for letter in "BbmYyG"),
     ],
 )
-def test_formats(form: str, kind: Kind) -> None:
+def test_formats(form: str, kind: Mover) -> None:
     """The finest directive of a format decides, wherever the format stands."""
     for template in (
         f"{{{{ now().strftime('{form}') }}}}",
         f"{{{{ now() | as_timestamp | timestamp_custom('{form}') }}}}",
         f"{{% set form = '{form}' %}}{{{{ now().strftime(form) }}}}",
     ):
-        assert [one.kind for one in lint(template)] == [kind]
+        assert [one.mover for one in lint(template)] == [kind]
 
 
 def test_an_unknown_format_may_print_anything() -> None:
@@ -111,27 +111,27 @@ def test_a_long_expression_is_cut() -> None:
 @pytest.mark.parametrize(
     ("expression", "kind", "severity"),
     [
-        ("now()", Kind.SECONDS, Severity.WARNING),
-        ("now().minute", Kind.MINUTES, Severity.WARNING),
-        ("now().hour", Kind.HOURS, Severity.WARNING),
-        ("now().date()", Kind.DAY, Severity.NOTE),
-        ("now().month", Kind.MONTH_OR_LONGER, Severity.NOTE),
-        ("states('light.kitchen')", Kind.STATE, Severity.WARNING),
-        ("[1, 2] | random", Kind.RANDOM, Severity.WARNING),
-        ("x | time_since", Kind.RELATIVE_TIME, Severity.WARNING),
-        ("user_name", Kind.PERSON, Severity.NOTE),
-        ("llm_context.device_id", Kind.DEVICE, Severity.NOTE),
-        ("1 +", Kind.SYNTAX, Severity.WARNING),
+        ("now()", Mover.SECONDS, Severity.WARNING),
+        ("now().minute", Mover.MINUTES, Severity.WARNING),
+        ("now().hour", Mover.HOURS, Severity.WARNING),
+        ("now().date()", Mover.DAY, Severity.NOTE),
+        ("now().month", Mover.MONTH_OR_LONGER, Severity.NOTE),
+        ("states('light.kitchen')", Mover.STATE, Severity.WARNING),
+        ("[1, 2] | random", Mover.RANDOM, Severity.WARNING),
+        ("x | time_since", Mover.RELATIVE_TIME, Severity.WARNING),
+        ("user_name", Mover.PERSON, Severity.NOTE),
+        ("llm_context.device_id", Mover.DEVICE, Severity.NOTE),
+        ("1 +", Mover.SYNTAX, Severity.WARNING),
     ],
 )
-def test_what_costs_nothing_is_a_note(expression: str, kind: Kind, severity: Severity) -> None:
+def test_what_costs_nothing_is_a_note(expression: str, kind: Mover, severity: Severity) -> None:
     """A date alone is a note, a clock a warning, and each has its advice."""
     (finding,) = lint(f"{{{{ {expression} }}}}")
-    assert (finding.kind, finding.severity) == (kind, severity)
+    assert (finding.mover, finding.severity) == (kind, severity)
     assert finding.advice == ADVICE[kind]
 
 
 def test_every_kind_has_advice() -> None:
     """The keys fit a translation file."""
-    assert set(ADVICE) == set(Kind)
-    assert all(kind.replace("_", "").islower() for kind in Kind)
+    assert set(ADVICE) == set(Mover)
+    assert all(kind.replace("_", "").islower() for kind in Mover)

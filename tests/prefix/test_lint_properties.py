@@ -6,7 +6,7 @@ import time
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.prefix.lint import Finding, Kind, lint
+from custom_components.ollama_warm.prefix.lint import Finding, Mover, lint
 
 PIECES = st.sampled_from([
     "{{", "}}", "{%", "%}", "{{-", "-}}", "{%-", "-%}", "{#", "#}", "\n", "\r\n", "\r", " ", "'",
@@ -67,8 +67,8 @@ def _check_places(template: str, findings: list[Finding]) -> None:
         assert 1 <= one.column <= len(lines[one.line - 1]) + 1
         assert len(one.expression) <= 60
         first = one.expression.split(" ")[0].removesuffix("…")
-        assert one.kind is Kind.SYNTAX or rest.startswith(first)
-    places = [(one.line, one.column, one.kind) for one in findings]
+        assert one.mover is Mover.SYNTAX or rest.startswith(first)
+    places = [(one.line, one.column, one.mover) for one in findings]
     assert places == sorted(set(places))
 
 
@@ -84,7 +84,7 @@ def test_any_template_is_followed(template: str) -> None:
     """No template that parses makes it raise, and each place is right."""
     findings = lint(template)
     _check_places(template, findings)
-    assert Kind.SYNTAX not in {one.kind for one in findings}
+    assert Mover.SYNTAX not in {one.mover for one in findings}
 
 
 @given(st.text(st.characters(exclude_characters="{")))

@@ -18,7 +18,7 @@ FIELDS = (COMPONENT / "flow" / "server_form.py").read_text()
 AGENT = (COMPONENT / "flow" / "agent_flow.py").read_text()
 AGENT_TEXTS = "config_subentries.conversation"
 # Notes stop nobody, so the form says nothing of them.
-SHOWN_KINDS = set(lint.Kind) - lint._NOTES
+SHOWN_KINDS = set(lint.Mover) - lint._NOTES
 
 
 def found(pattern: str, source: str) -> set[str]:

@@ -11,9 +11,9 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 
 from custom_components.ollama_warm.agent.explanation import Mark
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.problems.checks import Kind, issue_id
-from custom_components.ollama_warm.turns.shown import logged_turn_told, turn_told
-from custom_components.ollama_warm.turns.turn_log import LoggedTurn, Occasion
+from custom_components.ollama_warm.problems.checks import Problem, issue_id
+from custom_components.ollama_warm.turns.shown import logged_turn_as_dict, turn_as_dict
+from custom_components.ollama_warm.turns.turn_log import Cause, LoggedTurn
 from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict
 from homeassistant.components import persistent_notification
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
@@ -87,7 +87,7 @@ def test_verdicts_and_reasons() -> None:
 
 def test_repairs() -> None:
     """There is one row for each kind of issue."""
-    assert len(re.findall(r"^\| (?!issue)\w", section("Repairs"), re.MULTILINE)) == len(Kind)
+    assert len(re.findall(r"^\| (?!issue)\w", section("Repairs"), re.MULTILINE)) == len(Problem)
 
 
 @pytest.mark.parametrize("page", [*PAGES, CONTRIBUTING], ids=lambda page: page.name)
@@ -143,12 +143,14 @@ async def notes(hass: HomeAssistant) -> list[ServiceCall]:
     """Set up the automations, with stand-ins for our actions, and return what is sent to phones."""
 
     async def warm(_call: ServiceCall) -> ServiceResponse:
-        return {AGENT: turn_told(TURN, quote=False)}
+        return {AGENT: turn_as_dict(TURN, quote=False)}
 
     async def explain(call: ServiceCall) -> ServiceResponse:
         assert call.data == {"entity_id": [AGENT], "turns": 1}
-        turn = LoggedTurn(dt_util.utcnow(), Occasion.QUESTION, TURN)
-        return {AGENT: {"turns": [logged_turn_told(turn, quote=True)], "prompt": [], "tools": []}}
+        turn = LoggedTurn(dt_util.utcnow(), Cause.QUESTION, TURN)
+        return {
+            AGENT: {"turns": [logged_turn_as_dict(turn, quote=True)], "prompt": [], "tools": []}
+        }
 
     hass.services.async_register(DOMAIN, "warm", warm, supports_response=SupportsResponse.OPTIONAL)
     hass.services.async_register(
@@ -183,7 +185,7 @@ async def test_the_example_of_an_update(hass: HomeAssistant, notes: list[Service
 
 async def test_the_example_of_a_cold_agent(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
     """Somebody is told of a cold agent, not of other issues, nor when it is over."""
-    for kind in (Kind.OFFLOAD, Kind.COLD):
+    for kind in (Problem.OFFLOAD, Problem.COLD):
         ir.async_create_issue(
             hass,
             DOMAIN,
@@ -193,8 +195,8 @@ async def test_the_example_of_a_cold_agent(hass: HomeAssistant, notes: list[Serv
             translation_key="cold_evicted",
         )
         await hass.async_block_till_done()
-        assert len(notes) == (kind is Kind.COLD)
-    ir.async_delete_issue(hass, DOMAIN, issue_id(Kind.COLD, "agent"))
+        assert len(notes) == (kind is Problem.COLD)
+    ir.async_delete_issue(hass, DOMAIN, issue_id(Problem.COLD, "agent"))
     await hass.async_block_till_done()
     assert [note.data["title"] for note in notes] == ["The assistant does not get warm"]
 

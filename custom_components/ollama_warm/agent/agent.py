@@ -24,7 +24,7 @@ from ..ollama.ways import ONE_TOKEN
 from ..prefix.agent_prefix import WirePrefix
 from ..prefix.layout import with_tail
 from ..prefix.tool_union import name_of
-from ..turns.turn_log import Occasion, async_log_turn
+from ..turns.turn_log import Cause, async_log_turn
 from ..turns.turns import FAILED, Turn, Verdict, Wire, judge
 from . import contexts
 from .answer import Answer
@@ -71,7 +71,7 @@ class Agent:
             async with self.server.turnstile.person(self):
                 await self._ask(_Question(self, user_input, chat_log), turns)
         except OllamaError, conversation.ConverseError:
-            self.note_failure(Occasion.FOLLOW_UP if turns else Occasion.QUESTION)
+            self.note_failure(Cause.FOLLOW_UP if turns else Cause.QUESTION)
             raise
         last = chat_log.content[-1]
         if not isinstance(last, conversation.AssistantContent) or not (last.content or "").strip():
@@ -93,9 +93,9 @@ class Agent:
             await self._hear(chat_log, answer)
             if planted:
                 first_token_s, counts, planted = answer.first_token_s, planted, None
-                turns.append(self.note(Occasion.QUESTION, counts, bare, (), first_token_s))
-            occasion = Occasion.FOLLOW_UP if turns else Occasion.QUESTION
-            turns.append(self.note(occasion, answer.counts, prefix, messages, answer.first_token_s))
+                turns.append(self.note(Cause.QUESTION, counts, bare, (), first_token_s))
+            cause = Cause.FOLLOW_UP if turns else Cause.QUESTION
+            turns.append(self.note(cause, answer.counts, prefix, messages, answer.first_token_s))
             if not chat_log.unresponded_tool_results:
                 break
 
@@ -124,7 +124,7 @@ class Agent:
         """
         prefix = await self._async_prefix(user_input)
         counts = await self.planter.async_plant_if_wanted(prefix, again=again)
-        return [self.note(Occasion.WARM_UP, counts, prefix)] if counts else []
+        return [self.note(Cause.WARM_UP, counts, prefix)] if counts else []
 
     async def async_ask_once(self, user_input: conversation.ConversationInput, words: str) -> Turn:
         """Ask a question in a conversation of its own, for one token of an answer.
@@ -136,7 +136,7 @@ class Agent:
         body = self.options.body(prefix, messages)
         body["options"] |= ONE_TOKEN
         counts = await self.server.client.chat_counts(body)
-        return self.note(Occasion.WARM_UP, counts, prefix, messages)
+        return self.note(Cause.WARM_UP, counts, prefix, messages)
 
     async def _async_prefix(self, user_input: conversation.ConversationInput) -> WirePrefix:
         """Return the prefix as it is now, without a conversation."""
@@ -188,7 +188,7 @@ class Agent:
 
     def note(
         self,
-        occasion: Occasion,
+        cause: Cause,
         counts: Counts,
         prefix: WirePrefix,
         messages: Sequence[WireMessage] = (),
@@ -216,13 +216,13 @@ class Agent:
         if turn.verdict is Verdict.SERVER_LOST_IT and messages:
             self.planter.forget()
         self._last = wire.remembered()
-        async_log_turn(self.hass, self.subentry_id, occasion, turn)
+        async_log_turn(self.hass, self.subentry_id, cause, turn)
         self._store.async_save(self.subentry_id, self.prompts.prefix, wire)
         return turn
 
-    def note_failure(self, occasion: Occasion) -> None:
+    def note_failure(self, cause: Cause) -> None:
         """Log that a question or a warm-up failed, so that nothing older looks like its result."""
-        async_log_turn(self.hass, self.subentry_id, occasion, FAILED)
+        async_log_turn(self.hass, self.subentry_id, cause, FAILED)
 
 
 class _Question:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from homeassistant.const import CONF_PROMPT
 
-from ..prefix.lint import Finding, Kind, Severity, lint
+from ..prefix.lint import Finding, Mover, Severity, lint
 
 CONF_KEPT_MOVING: Final = "kept_moving"
 """In the data of a subentry: the key of the moving parts that are to stay as they are."""
@@ -21,17 +21,17 @@ def _warnings(prompt: str) -> tuple[Finding, ...]:
 
 def moving_parts(prompt: str) -> list[Finding]:
     """Return what moves in instructions and costs something."""
-    return [found for found in _warnings(prompt) if found.kind is not Kind.SYNTAX]
+    return [found for found in _warnings(prompt) if found.mover is not Mover.SYNTAX]
 
 
 def unreadable_at(prompt: str) -> Finding | None:
     """Return where Home Assistant cannot read instructions as a template, None if it can."""
-    return next((found for found in _warnings(prompt) if found.kind is Kind.SYNTAX), None)
+    return next((found for found in _warnings(prompt) if found.mover is Mover.SYNTAX), None)
 
 
 def moving_key(prompt: str) -> str:
     """Return a name for what moves in instructions, wherever it stands in them."""
-    parts = sorted(f"{found.kind.value} {found.expression}" for found in moving_parts(prompt))
+    parts = sorted(f"{found.mover.value} {found.expression}" for found in moving_parts(prompt))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
 

@@ -28,7 +28,7 @@ from ..const import (
     KEEP_ALIVE_FOREVER,
 )
 from ..prefix.agent_prefix import WirePrefix
-from ..tools.api import without_doubles
+from ..tools.offer import without_duplicates
 
 type WireMessage = dict[str, Any]
 
@@ -57,7 +57,7 @@ class AgentOptions:
         return cls(
             model=data[CONF_MODEL],
             prompt=data.get(CONF_PROMPT),
-            apis=without_doubles(data.get(CONF_LLM_HASS_API)),
+            apis=without_duplicates(data.get(CONF_LLM_HASS_API)),
             num_ctx=int(data.get(CONF_NUM_CTX, DEFAULT_NUM_CTX)),
             max_history=int(data.get(CONF_MAX_HISTORY, DEFAULT_MAX_HISTORY)),
             keep_alive=int(data.get(CONF_KEEP_ALIVE, DEFAULT_KEEP_ALIVE)),

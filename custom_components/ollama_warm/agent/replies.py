@@ -9,7 +9,7 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
 
 from ..const import CONTRACT_VERSION, DOMAIN
-from ..turns.shown import async_may_read_prompt, turn_told
+from ..turns.shown import async_may_read_prompt, turn_as_dict
 from ..turns.turns import Turn
 
 
@@ -22,7 +22,7 @@ async def async_add_turns(
     """Add what the turns cost to a reply, as the contract with the warmer has it."""
     speech = result.response.speech.get("plain", {}).get("speech", "")
     quote = await async_may_read_prompt(hass, user_input.context)
-    told = [turn_told(turn, quote=quote) for turn in turns]
+    told = [turn_as_dict(turn, quote=quote) for turn in turns]
     data = {DOMAIN: {"version": CONTRACT_VERSION, "turns": told}}
     result.response.async_set_speech(speech, extra_data=data)
     return result

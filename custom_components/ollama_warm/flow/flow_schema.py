@@ -45,6 +45,8 @@ from ..const import (
     CONF_NUM_CTX,
     CONF_THINK,
     CONF_WARM_INTERVAL,
+    CONF_WEATHER_ENTITY,
+    CONF_WEATHER_FOR_OTHERS,
     DEFAULT_NAME,
     DEFAULT_URL,
     MIN_NUM_CTX,
@@ -53,7 +55,6 @@ from ..ollama.address import has_login
 from ..ollama.client import Model
 from ..ollama.facts import full_name
 from ..prefix.lint import Finding, Severity, lint
-from ..tools.const import CONF_WEATHER_ENTITY, CONF_WEATHER_FOR_OTHERS
 from .core_import import CoreAgent
 
 CONF_AGENT: Final = "agent"
@@ -136,7 +137,7 @@ def warnings(prompt: str) -> Findings:
     found: dict[str, list[Finding]] = {}
     for finding in lint(prompt):
         if finding.severity is Severity.WARNING:
-            found.setdefault(finding.kind.value, []).append(finding)
+            found.setdefault(finding.mover.value, []).append(finding)
     return found
 
 

@@ -8,9 +8,8 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import slugify
 
-from ..const import DOMAIN
+from ..const import CONF_WEATHER_FOR_OTHERS, DOMAIN
 from ..ollama.address import server_data, without_secrets
-from ..tools.const import CONF_WEATHER_FOR_OTHERS
 
 MINOR_VERSION = 3
 

@@ -9,7 +9,7 @@ from .tool_union import WireTool, name_of
 _LONGEST_QUOTE = 120
 
 
-class Part(StrEnum):
+class PrefixPart(StrEnum):
     """Which part of a prefix diverged first."""
 
     SEGMENT = "segment"
@@ -24,7 +24,7 @@ class Divergence:
     tool. Both are Home Assistant's text or the instructions; a person's words are never here.
     """
 
-    part: Part
+    part: PrefixPart
     quote: str
 
 
@@ -34,9 +34,9 @@ def explain(
     """Return the first difference between a prefix and the last one, None if they are the same."""
     if system != last_system:
         segment = _first_difference(segments.split(last_system), segments.split(system))
-        return Divergence(Part.SEGMENT, segment[:_LONGEST_QUOTE])
+        return Divergence(PrefixPart.SEGMENT, segment[:_LONGEST_QUOTE])
     if tools != last_tools:
-        return Divergence(Part.TOOL, _first_tool(last_tools, tools)[:_LONGEST_QUOTE])
+        return Divergence(PrefixPart.TOOL, _first_tool(last_tools, tools)[:_LONGEST_QUOTE])
     return None
 
 

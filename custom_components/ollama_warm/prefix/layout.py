@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from . import segments, shapes
-from .memory import Look, Memory
+from .memory import LineMemory, Look
 
 _CONTEXT = "Context:"
 _DEVICES = "Additional devices:"
@@ -35,7 +35,7 @@ class PrefixLayout:
     """
 
     stable: tuple[str, ...] = ()
-    memory: Memory = field(default_factory=Memory)
+    memory: LineMemory = field(default_factory=LineMemory)
 
     def split(self, render: Sequence[str], now: float = 0.0) -> Split:
         """Tell a render apart, and learn from it where it does not hold the stable part.
@@ -107,7 +107,7 @@ class PrefixLayout:
         the earlier one that held masked lines in clear.
         """
         stable = shapes.texts(data["stable"])
-        memory = Memory.from_dict(shapes.mapping(data["memory"]))
+        memory = LineMemory.from_dict(shapes.mapping(data["memory"]))
         if any(line.at is not None and line.at > len(stable) for line in memory.lines):
             raise ValueError("a line stands behind the end")
         return cls(stable, memory)

@@ -10,9 +10,9 @@ from enum import StrEnum
 
 from .lint_source import Place, Source, UnreadableError
 from .lint_statements import Statements
-from .lint_values import Kind
+from .lint_values import Mover
 
-__all__ = ["ADVICE", "Finding", "Kind", "Severity", "lint"]
+__all__ = ["ADVICE", "Finding", "Mover", "Severity", "lint"]
 
 
 class Severity(StrEnum):
@@ -24,9 +24,9 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One piece of a template that moves. `kind` is the key of the advice's translation."""
+    """One piece of a template that moves. `mover` is the key of the advice's translation."""
 
-    kind: Kind
+    mover: Mover
     severity: Severity
     line: int
     """Counted from 1."""
@@ -38,48 +38,48 @@ class Finding:
     @property
     def advice(self) -> str:
         """Return what to do about it, in English."""
-        return ADVICE[self.kind]
+        return ADVICE[self.mover]
 
 
 # What moves once a day, or with who is speaking where, is kept out of the prefix without harm.
-_NOTES = frozenset({Kind.DAY, Kind.MONTH_OR_LONGER, Kind.PERSON, Kind.DEVICE})
+_NOTES = frozenset({Mover.DAY, Mover.MONTH_OR_LONGER, Mover.PERSON, Mover.DEVICE})
 
 ADVICE = {
-    Kind.SECONDS: (
+    Mover.SECONDS: (
         "This changes every second, so no two prompts are the same. Leave it out: the model"
         " asks for the time with a tool when it needs it."
     ),
-    Kind.MINUTES: (
+    Mover.MINUTES: (
         "This changes every minute. Leave it out: the model asks for the time with a tool when"
         " it needs it."
     ),
-    Kind.HOURS: (
+    Mover.HOURS: (
         "This changes with the hour, or a few times a day. Leave it out: the model asks for the"
         " time with a tool when it needs it."
     ),
-    Kind.DAY: (
+    Mover.DAY: (
         "This changes once a day, and the prompt is read again after midnight, before anybody"
         " asks. Keep it on a line of its own."
     ),
-    Kind.MONTH_OR_LONGER: "This changes once a month or less often. It can stay.",
-    Kind.STATE: (
+    Mover.MONTH_OR_LONGER: "This changes once a month or less often. It can stay.",
+    Mover.STATE: (
         "This changes whenever the entity does. Expose the entity instead: the model asks for"
         " its state with a tool when it needs it."
     ),
-    Kind.RANDOM: "This is another text every time. Write one fixed text instead.",
-    Kind.RELATIVE_TIME: (
+    Mover.RANDOM: "This is another text every time. Write one fixed text instead.",
+    Mover.RELATIVE_TIME: (
         "This changes as time passes. Leave it out, or write the fixed time that it is counted"
         " from."
     ),
-    Kind.PERSON: (
+    Mover.PERSON: (
         "This differs from person to person and is sent with the question. Keep it on a line of"
         " its own."
     ),
-    Kind.DEVICE: (
+    Mover.DEVICE: (
         "This differs from device to device and is sent with the question. Keep it on a line of"
         " its own."
     ),
-    Kind.SYNTAX: (
+    Mover.SYNTAX: (
         "Home Assistant cannot read the template from here on. Correct it, or the agent cannot"
         " answer."
     ),
@@ -96,17 +96,17 @@ def lint(template: str) -> list[Finding]:
     try:
         statements.walk(source.parse().body)
     except UnreadableError as error:
-        return [_finding(Kind.SYNTAX, error.place)]
+        return [_finding(Mover.SYNTAX, error.place)]
     except RecursionError:
         # Jinja would not compile it, either.
-        return [_finding(Kind.SYNTAX, source.whole)]
-    places = [(source.place(node), kind) for kind, node in statements.moving]
+        return [_finding(Mover.SYNTAX, source.whole)]
+    places = [(source.place(node), mover) for mover, node in statements.moving]
     # Of expressions that begin at the same place, the whole one is told.
     places.sort(key=lambda one: (one[0].offset, one[1], one[0].end))
-    found = {(place.offset, kind): _finding(kind, place) for place, kind in places}
+    found = {(place.offset, mover): _finding(mover, place) for place, mover in places}
     return list(found.values())
 
 
-def _finding(kind: Kind, place: Place) -> Finding:
-    severity = Severity.NOTE if kind in _NOTES else Severity.WARNING
-    return Finding(kind, severity, place.line, place.column, place.text)
+def _finding(mover: Mover, place: Place) -> Finding:
+    severity = Severity.NOTE if mover in _NOTES else Severity.WARNING
+    return Finding(mover, severity, place.line, place.column, place.text)

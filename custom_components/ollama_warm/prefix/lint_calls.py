@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from . import lint_clock as clock
-from .lint_clock import Part
-from .lint_values import CLOCKS, COLLECTIONS, FIXED, Arguments, Kind, Shape, Value, of_kind
+from .lint_clock import ClockPart
+from .lint_values import CLOCKS, COLLECTIONS, FIXED, Arguments, Mover, Shape, Value, moved_by
 
 _DEFAULT_FORMAT = "%Y-%m-%d %H:%M:%S"
 # Attributes of a state object, or of an entity, that rest while the entity is as it is.
@@ -21,7 +21,7 @@ _CHANGED = frozenset({"last_changed", "last_updated", "last_reported"})
 _OF_STATE = frozenset({"states", "is_state", "has_value", "state_translated"})
 _OF_ATTRIBUTE = frozenset({"state_attr", "is_state_attr", "state_attr_translated"})
 _RELATIVE = frozenset({"relative_time", "time_since", "time_until"})
-_READ_CONTEXT = {"device_id": Kind.DEVICE, "context": Kind.PERSON}
+_READ_CONTEXT = {"device_id": Mover.DEVICE, "context": Mover.PERSON}
 
 
 def _moment(args: Arguments) -> Value:
@@ -44,15 +44,15 @@ def _custom(args: Arguments) -> Value:
 def _state(args: Arguments) -> Value:
     if parts := clock.SENSORS.get(args.text(0, "entity_id") or ""):
         return Value(clock=parts)
-    return of_kind(Kind.STATE)
+    return moved_by(Mover.STATE)
 
 
 def _state_attribute(args: Arguments) -> Value:
-    return FIXED if args.text(1, "name") in _RESTING else of_kind(Kind.STATE)
+    return FIXED if args.text(1, "name") in _RESTING else moved_by(Mover.STATE)
 
 
 def _shuffled(args: Arguments) -> Value:
-    return FIXED if args.find(1, "seed") else of_kind(Kind.RANDOM)
+    return FIXED if args.find(1, "seed") else moved_by(Mover.RANDOM)
 
 
 _FUNCTIONS: dict[str, Callable[[Arguments], Value | None]] = {
@@ -67,13 +67,13 @@ _FUNCTIONS: dict[str, Callable[[Arguments], Value | None]] = {
         ("timestamp_local", "timestamp_utc"), lambda args: Value(Shape.ISO, args.subject.clock)
     ),
     **dict.fromkeys(("timedelta", "as_timedelta"), lambda _: Value(Shape.DELTA)),
-    **dict.fromkeys(_RELATIVE, lambda _: of_kind(Kind.RELATIVE_TIME)),
+    **dict.fromkeys(_RELATIVE, lambda _: moved_by(Mover.RELATIVE_TIME)),
     **dict.fromkeys(_OF_STATE, _state),
     **dict.fromkeys(_OF_ATTRIBUTE, _state_attribute),
     "expand": lambda _: Value(Shape.STATES),
-    "closest": lambda _: replace(of_kind(Kind.STATE), shape=Shape.STATE),
-    **dict.fromkeys(("distance", "issue", "issues"), lambda _: of_kind(Kind.STATE)),
-    **dict.fromkeys(("random", "lipsum"), lambda _: of_kind(Kind.RANDOM)),
+    "closest": lambda _: replace(moved_by(Mover.STATE), shape=Shape.STATE),
+    **dict.fromkeys(("distance", "issue", "issues"), lambda _: moved_by(Mover.STATE)),
+    **dict.fromkeys(("random", "lipsum"), lambda _: moved_by(Mover.RANDOM)),
     "shuffle": _shuffled,
 }
 
@@ -93,9 +93,9 @@ def _by_name(name: str, args: Arguments) -> Value | None:
         return None
     inner = args.text(1, "")
     if inner in _RELATIVE:
-        return of_kind(Kind.RELATIVE_TIME)
+        return moved_by(Mover.RELATIVE_TIME)
     if inner in _OF_STATE:
-        return of_kind(Kind.STATE)
+        return moved_by(Mover.STATE)
     if inner in _OF_ATTRIBUTE:
         return _state_attribute(Arguments(args.positional[1:]))
     return None
@@ -105,19 +105,21 @@ def _same_list(args: Arguments) -> Value:
     """Return a list of the same states, in an order or choice that may hang on an attribute."""
     value = Value(Shape.STATES, moves=args.subject.moves | args.rest)
     by = args.text(1, "attribute")
-    return value if by is None else replace(value, kinds=_reads(by))
+    return value if by is None else replace(value, movers=_reads(by))
 
 
 def _chosen(args: Arguments) -> Value:
     """Return a list of those states that pass a test."""
-    return Value(Shape.STATES, kinds=frozenset({Kind.STATE}), moves=args.subject.moves | args.rest)
+    return Value(
+        Shape.STATES, movers=frozenset({Mover.STATE}), moves=args.subject.moves | args.rest
+    )
 
 
 def _mapped(args: Arguments) -> Value:
     """Return a list of what `map` reads from each state."""
     by = args.text(99, "attribute")
-    kinds = frozenset({Kind.STATE}) if by is None else _reads(by)
-    return Value(kinds=kinds, moves=args.subject.moves | args.rest)
+    movers = frozenset({Mover.STATE}) if by is None else _reads(by)
+    return Value(movers=movers, moves=args.subject.moves | args.rest)
 
 
 def _one(args: Arguments) -> Value:
@@ -125,9 +127,9 @@ def _one(args: Arguments) -> Value:
     return Value(Shape.STATE, moves=args.subject.moves | args.rest)
 
 
-def _reads(path: str) -> frozenset[Kind]:
+def _reads(path: str) -> frozenset[Mover]:
     """Return what moves when this attribute of a state is read."""
-    return frozenset() if path.rpartition(".")[2] in _RESTING else frozenset({Kind.STATE})
+    return frozenset() if path.rpartition(".")[2] in _RESTING else frozenset({Mover.STATE})
 
 
 _LISTS: dict[str, Callable[[Arguments], Value]] = {
@@ -156,7 +158,7 @@ def _read(value: Value, name: str) -> Value | None:
         case Shape.STATE:
             return _of_state(value, name)
         case Shape.CONTEXT:
-            return of_kind(_READ_CONTEXT[name]) if name in _READ_CONTEXT else FIXED
+            return moved_by(_READ_CONTEXT[name]) if name in _READ_CONTEXT else FIXED
     return _of_time(value, name)
 
 
@@ -165,7 +167,7 @@ def _of_time(value: Value, name: str) -> Value | None:
     if value.shape in CLOCKS and name in clock.ATTRIBUTES:
         return Value(clock=value.clock & clock.ATTRIBUTES[name])
     if value.shape is Shape.DELTA and name == "days":
-        return Value(clock=Part.DAY if value.clock else Part.NONE)
+        return Value(clock=ClockPart.DAY if value.clock else ClockPart.NONE)
     return None
 
 
@@ -179,7 +181,7 @@ def _of_state(value: Value, name: str) -> Value:
         return FIXED
     if parts := clock.SENSORS.get(value.text or ""):
         return Value(clock=parts)
-    return of_kind(Kind.STATE)
+    return moved_by(Mover.STATE)
 
 
 def _replaced(value: Value, args: Arguments) -> Value:
@@ -207,7 +209,7 @@ _METHODS: dict[str, Callable[[Value, Arguments], Value]] = {
         ("time", "timetz"), lambda value, _: Value(Shape.TIME, value.clock & clock.TIME)
     ),
     "astimezone": lambda value, _: replace(value, at=None),
-    "ctime": lambda value, _: Value(clock=value.clock & ~Part.MICROSECOND),
+    "ctime": lambda value, _: Value(clock=value.clock & ~ClockPart.MICROSECOND),
     **dict.fromkeys(
         ("weekday", "isoweekday", "isocalendar", "toordinal"),
         lambda value, _: Value(clock=value.clock & clock.DATE),
@@ -220,7 +222,7 @@ def method(value: Value, name: str, args: Arguments) -> Value | None:
     """Return what a method of a value gives for these arguments."""
     if name == "format" and value.text is not None and ":%" in value.text:
         given = (*args.positional, *args.named.values())
-        parts = Part.NONE
+        parts = ClockPart.NONE
         for one in given:
             parts |= one.clock
         moves = value.moves.union(*(one.moves for one in given))

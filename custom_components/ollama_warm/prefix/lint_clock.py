@@ -4,7 +4,7 @@ from enum import IntFlag
 import re
 
 
-class Part(IntFlag):
+class ClockPart(IntFlag):
     """The parts of a moment, the fastest first."""
 
     NONE = 0
@@ -17,11 +17,11 @@ class Part(IntFlag):
     YEAR = 64
 
 
-DATE = Part.DAY | Part.MONTH | Part.YEAR
-TIME = Part.MICROSECOND | Part.SECOND | Part.MINUTE | Part.HOUR
+DATE = ClockPart.DAY | ClockPart.MONTH | ClockPart.YEAR
+TIME = ClockPart.MICROSECOND | ClockPart.SECOND | ClockPart.MINUTE | ClockPart.HOUR
 ALL = DATE | TIME
-_TO_MINUTE = Part.HOUR | Part.MINUTE
-_TO_SECOND = _TO_MINUTE | Part.SECOND
+_TO_MINUTE = ClockPart.HOUR | ClockPart.MINUTE
+_TO_SECOND = _TO_MINUTE | ClockPart.SECOND
 
 # Home Assistant's "Time & Date" integration: entities that are clocks.
 SENSORS = {
@@ -36,77 +36,77 @@ SENSORS = {
 
 # What an attribute of a moment tells of it.
 ATTRIBUTES = {
-    "microsecond": Part.MICROSECOND,
-    "second": Part.SECOND,
-    "minute": Part.MINUTE,
-    "hour": Part.HOUR,
-    "day": Part.DAY,
-    "month": Part.MONTH,
-    "year": Part.YEAR,
-    "tzinfo": Part.NONE,
-    "fold": Part.NONE,
+    "microsecond": ClockPart.MICROSECOND,
+    "second": ClockPart.SECOND,
+    "minute": ClockPart.MINUTE,
+    "hour": ClockPart.HOUR,
+    "day": ClockPart.DAY,
+    "month": ClockPart.MONTH,
+    "year": ClockPart.YEAR,
+    "tzinfo": ClockPart.NONE,
+    "fold": ClockPart.NONE,
 }
 
 # The order in which `replace` takes the parts.
 REPLACED = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 
 _TIMESPECS = {
-    "hours": DATE | Part.HOUR,
+    "hours": DATE | ClockPart.HOUR,
     "minutes": DATE | _TO_MINUTE,
     "seconds": DATE | _TO_SECOND,
 }
 
 _DIRECTIVE = re.compile(r"%[-_^#:0-9EO]*([A-Za-z%])")
 _LETTERS = {
-    "f": Part.MICROSECOND,
-    "S": Part.SECOND,
-    "M": Part.MINUTE,
+    "f": ClockPart.MICROSECOND,
+    "S": ClockPart.SECOND,
+    "M": ClockPart.MINUTE,
     **dict.fromkeys("sc", DATE | _TO_SECOND),
     **dict.fromkeys("TXr", _TO_SECOND),
     "R": _TO_MINUTE,
-    **dict.fromkeys("HIklpP", Part.HOUR),
-    **dict.fromkeys("de", Part.DAY),
+    **dict.fromkeys("HIklpP", ClockPart.HOUR),
+    **dict.fromkeys("de", ClockPart.DAY),
     **dict.fromkeys("aAuwjUWVDFx", DATE),
-    **dict.fromkeys("Bbhm", Part.MONTH),
-    **dict.fromkeys("YyGgC", Part.YEAR),
+    **dict.fromkeys("Bbhm", ClockPart.MONTH),
+    **dict.fromkeys("YyGgC", ClockPart.YEAR),
 }
 
 # Where the parts stand in 2026-01-31T23:59:59.000000+01:00.
 _ISO = (
-    (0, 4, Part.YEAR),
-    (5, 7, Part.MONTH),
-    (8, 10, Part.DAY),
-    (11, 13, Part.HOUR),
-    (14, 16, Part.MINUTE),
-    (17, 19, Part.SECOND),
-    (19, 26, Part.MICROSECOND),
+    (0, 4, ClockPart.YEAR),
+    (5, 7, ClockPart.MONTH),
+    (8, 10, ClockPart.DAY),
+    (11, 13, ClockPart.HOUR),
+    (14, 16, ClockPart.MINUTE),
+    (17, 19, ClockPart.SECOND),
+    (19, 26, ClockPart.MICROSECOND),
 )
 
 
-def of_format(text: str | None) -> Part:
+def of_format(text: str | None) -> ClockPart:
     """Return the parts that a strftime format prints, all if the format is not known."""
     if text is None:
         return ALL
-    parts = Part.NONE
+    parts = ClockPart.NONE
     for letter in _DIRECTIVE.findall(text):
-        parts |= _LETTERS.get(letter, Part.NONE)
+        parts |= _LETTERS.get(letter, ClockPart.NONE)
     return parts
 
 
-def of_timespec(text: str | None) -> Part:
+def of_timespec(text: str | None) -> ClockPart:
     """Return the parts that `isoformat` prints with this timespec."""
     return _TIMESPECS.get(text or "", ALL)
 
 
-def of_slice(start: int, stop: int) -> Part:
+def of_slice(start: int, stop: int) -> ClockPart:
     """Return the parts that stand between two places of an ISO text."""
-    parts = Part.NONE
+    parts = ClockPart.NONE
     for first, end, part in _ISO:
         if start < end and stop > first:
             parts |= part
     return parts
 
 
-def finest(parts: Part) -> Part:
+def finest(parts: ClockPart) -> ClockPart:
     """Return the part that moves most often."""
-    return parts & Part(-int(parts) & ALL)
+    return parts & ClockPart(-int(parts) & ALL)

@@ -7,23 +7,23 @@ from collections.abc import Callable
 from jinja2 import nodes
 
 from . import lint_calls as calls, lint_clock as clock
-from .lint_clock import Part
+from .lint_clock import ClockPart
 from .lint_values import (
     COLLECTIONS,
     FIXED,
     Arguments,
-    Kind,
+    Mover,
     Moves,
     Shape,
     Value,
     join,
-    of_kind,
+    moved_by,
     union,
 )
 
 _ANYWAY = {
     "states": Value(Shape.ROOT, text=""),
-    "user_name": of_kind(Kind.PERSON),
+    "user_name": moved_by(Mover.PERSON),
     "llm_context": Value(Shape.CONTEXT),
 }
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
@@ -156,7 +156,7 @@ class Expressions(ABC):
         if not ordered or len(clocks) != 1 or not _tells_the_hour(clocks[0]):
             return Value(moves=union(sides))
         others = [side.moves if side.clock else side.settled for side in sides]
-        return Value(moves=frozenset({(Kind.HOURS, clocks[0].at or node)}).union(*others))
+        return Value(moves=frozenset({(Mover.HOURS, clocks[0].at or node)}).union(*others))
 
     def _choice(self, node: nodes.CondExpr) -> Value:
         chosen = join(self.evaluate(node.expr1), self.evaluate(node.expr2))
@@ -170,7 +170,7 @@ def _constant(node: nodes.Const) -> Value:
 def _tells_the_hour(value: Value) -> bool:
     """Return whether this is a time of day, and not a minute alone or what may be a span."""
     may_be_span = value.shape is Shape.DELTA or isinstance(value.at, nodes.Sub)
-    return Part.HOUR in value.clock and not may_be_span
+    return ClockPart.HOUR in value.clock and not may_be_span
 
 
 def _sliced(value: Value, node: nodes.Slice) -> Value | None:

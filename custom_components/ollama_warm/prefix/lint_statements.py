@@ -190,8 +190,8 @@ class Statements(Expressions):
 
 def _signature(value: Value) -> object:
     """Return what two arguments have in common that are the same to a macro."""
-    kinds = frozenset(kind for kind, _ in value.moves)
-    return value.shape, value.clock, kinds, value.text
+    movers = frozenset(mover for mover, _ in value.moves)
+    return value.shape, value.clock, movers, value.text
 
 
 def _loop_names(target: nodes.Node, value: Value) -> dict[str, Value]:

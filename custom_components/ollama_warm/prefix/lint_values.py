@@ -6,10 +6,10 @@ from enum import Enum, StrEnum, auto
 
 from jinja2 import nodes
 
-from .lint_clock import Part, finest
+from .lint_clock import ClockPart, finest
 
 
-class Kind(StrEnum):
+class Mover(StrEnum):
     """What makes a piece of a prompt move. The value is the key of its translation."""
 
     SECONDS = "seconds"
@@ -53,23 +53,23 @@ class Shape(Enum):
 COLLECTIONS = frozenset({Shape.ROOT, Shape.DOMAIN, Shape.STATES})
 CLOCKS = frozenset({Shape.MOMENT, Shape.TIME})
 
-type Move = tuple[Kind, nodes.Node]
+type Move = tuple[Mover, nodes.Node]
 type Moves = frozenset[Move]
 
 # What printing a whole thing of this shape shows.
 _PRINTED = {
-    Shape.STATES: Kind.STATE,
-    Shape.STATE: Kind.STATE,
-    Shape.CONTEXT: Kind.DEVICE,
+    Shape.STATES: Mover.STATE,
+    Shape.STATE: Mover.STATE,
+    Shape.CONTEXT: Mover.DEVICE,
 }
 _PACE = {
-    Part.MICROSECOND: Kind.SECONDS,
-    Part.SECOND: Kind.SECONDS,
-    Part.MINUTE: Kind.MINUTES,
-    Part.HOUR: Kind.HOURS,
-    Part.DAY: Kind.DAY,
-    Part.MONTH: Kind.MONTH_OR_LONGER,
-    Part.YEAR: Kind.MONTH_OR_LONGER,
+    ClockPart.MICROSECOND: Mover.SECONDS,
+    ClockPart.SECOND: Mover.SECONDS,
+    ClockPart.MINUTE: Mover.MINUTES,
+    ClockPart.HOUR: Mover.HOURS,
+    ClockPart.DAY: Mover.DAY,
+    ClockPart.MONTH: Mover.MONTH_OR_LONGER,
+    ClockPart.YEAR: Mover.MONTH_OR_LONGER,
 }
 
 
@@ -78,8 +78,8 @@ class Value:
     """An expression's value: its shape, the parts of a clock in it, and what else moves."""
 
     shape: Shape = Shape.OTHER
-    clock: Part = Part.NONE
-    kinds: frozenset[Kind] = frozenset()
+    clock: ClockPart = ClockPart.NONE
+    movers: frozenset[Mover] = frozenset()
     """What moves because of the expression itself, until it is `anchored`."""
     moves: Moves = frozenset()
     """What moves because of something within the expression."""
@@ -89,13 +89,13 @@ class Value:
     """The expression that the clock or the shape came from."""
 
     def anchored(self, node: nodes.Node) -> Value:
-        """Return the value as that of an expression, where its own kinds are at home."""
-        own = frozenset((kind, node) for kind in self.kinds)
-        return replace(self, kinds=frozenset(), moves=self.moves | own, at=self.at or node)
+        """Return the value as that of an expression, where its own movers are at home."""
+        own = frozenset((mover, node) for mover in self.movers)
+        return replace(self, movers=frozenset(), moves=self.moves | own, at=self.at or node)
 
     def named(self, node: nodes.Node) -> Value:
         """Return the value as read from a variable: all of it moves where the name stands."""
-        return replace(self, moves=frozenset((kind, node) for kind, _ in self.moves), at=node)
+        return replace(self, moves=frozenset((mover, node) for mover, _ in self.moves), at=node)
 
     def widened(self, moves: Moves) -> Value:
         """Return the value with more that moves in it."""
@@ -103,7 +103,7 @@ class Value:
 
     @property
     def compact(self) -> Value:
-        """Return the value as a variable holds it: with no more than one move of each kind."""
+        """Return the value as a variable holds it: with no more than one move by each mover."""
         return replace(self, moves=frozenset(dict(self.moves).items()))
 
     @property
@@ -113,17 +113,17 @@ class Value:
         if self.at is not None:
             if self.clock:
                 found.add((_PACE[finest(self.clock)], self.at))
-            if kind := _PRINTED.get(self.shape):
-                found.add((kind, self.at))
+            if mover := _PRINTED.get(self.shape):
+                found.add((mover, self.at))
         return frozenset(found)
 
 
 FIXED = Value()
 
 
-def of_kind(kind: Kind) -> Value:
+def moved_by(mover: Mover) -> Value:
     """Return a value that moves because of the expression itself."""
-    return Value(kinds=frozenset({kind}))
+    return Value(movers=frozenset({mover}))
 
 
 def union(values: Iterable[Value]) -> Moves:

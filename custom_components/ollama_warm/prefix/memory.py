@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from . import shapes
-from .lines import CHANGES, Line, digest, is_device, mask_of
+from .changed_line import CHANGES, ChangedLine, digest, is_device, mask_of
 
 FORGET_AFTER_S: Final = 7 * 24 * 3600.0
 """So long after its last change, a line rests again."""
@@ -40,10 +40,10 @@ class Look:
 
 
 @dataclass(slots=True)
-class Memory:
+class LineMemory:
     """What is known of the lines of one agent's prompt."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ChangedLine] = field(default_factory=list)
     losses: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Digest of a segment that left the stable part -> how often, and when it did last."""
     riding: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Memory:
 
     def look(self, look: Look, now: float) -> None:
         """Compare a render with what is known, place by place, and note what has changed."""
-        gaps: dict[int, list[tuple[int, Line]]] = defaultdict(list)
+        gaps: dict[int, list[tuple[int, ChangedLine]]] = defaultdict(list)
         for line in self.lines:
             if line.at is not None:
                 gaps[bisect_left(look.before, line.at)].append((2 * line.at, line))
@@ -63,11 +63,11 @@ class Memory:
             self._compare([line for _, line in found], look.gap(number), look.render, now)
         self._forget(now)
 
-    def _gone(self, look: Look, now: float) -> list[tuple[int, Line]]:
+    def _gone(self, look: Look, now: float) -> list[tuple[int, ChangedLine]]:
         """Return what has left the stable part, with its history, and count that."""
         resting = _by_text(line for line in self.lines if line.at is None)
         kept = set(look.before)
-        gone: list[tuple[int, Line]] = []
+        gone: list[tuple[int, ChangedLine]] = []
         for index, segment in enumerate(look.stable):
             if index in kept or not segment.strip():
                 continue
@@ -75,10 +75,12 @@ class Memory:
             if not is_device(segment):
                 self.losses[name] = (min(self.losses.get(name, (0,))[0] + 1, CHANGES), now)
             known = resting[name]
-            gone.append((index, known.popleft() if known else Line.of(segment, 0, now)))
+            gone.append((index, known.popleft() if known else ChangedLine.of(segment, 0, now)))
         return gone
 
-    def _compare(self, lines: list[Line], gap: range, render: Sequence[str], now: float) -> None:
+    def _compare(
+        self, lines: list[ChangedLine], gap: range, render: Sequence[str], now: float
+    ) -> None:
         """Find the lines of one place again, as they were or as they have become."""
         # Whoever was there before comes first, then who has been away.
         lines = sorted(lines, key=lambda line: not line.there)
@@ -102,7 +104,7 @@ class Memory:
         self.lines += [line for line in lines if line.changes and id(line) not in known]
 
     def _replace(
-        self, lines: list[Line], fresh: dict[int, str], render: Sequence[str], now: float
+        self, lines: list[ChangedLine], fresh: dict[int, str], render: Sequence[str], now: float
     ) -> None:
         """Let new words take the place of old ones.
 
@@ -137,7 +139,7 @@ class Memory:
         for place in sorted(set(range(len(render))) - set(found) - known):
             segment = render[place]
             if segment.strip() and masks.get(mask_of(segment), set()) - {segment}:
-                self.lines.append(Line.of(segment, 1, now, place))
+                self.lines.append(ChangedLine.of(segment, 1, now, place))
         self._forget(now)
 
     def moving(self, render: Sequence[str], places: Iterable[int]) -> set[int]:
@@ -213,23 +215,25 @@ class Memory:
             for name, (count, when) in shapes.mapping(data["losses"]).items()
         }
         return cls(
-            lines=[Line.from_dict(shapes.mapping(line)) for line in shapes.items(data["lines"])],
+            lines=[
+                ChangedLine.from_dict(shapes.mapping(line)) for line in shapes.items(data["lines"])
+            ],
             losses=losses,
             riding=set(shapes.texts(data["riding"])),
         )
 
 
-def _by_text(lines: Iterable[Line]) -> dict[str, deque[Line]]:
+def _by_text(lines: Iterable[ChangedLine]) -> dict[str, deque[ChangedLine]]:
     """Return lines by what they say; the same may be said at several places."""
-    found: dict[str, deque[Line]] = defaultdict(deque)
+    found: dict[str, deque[ChangedLine]] = defaultdict(deque)
     for line in lines:
         found[line.text].append(line)
     return found
 
 
 def _paired(
-    lines: Iterable[Line], names: dict[int, str], name_of: Callable[[Line], str]
-) -> list[tuple[Line, int]]:
+    lines: Iterable[ChangedLine], names: dict[int, str], name_of: Callable[[ChangedLine], str]
+) -> list[tuple[ChangedLine, int]]:
     """Give each line the first place that has its name, and take that from the places."""
     places: dict[str, deque[int]] = defaultdict(deque)
     for place, name in names.items():

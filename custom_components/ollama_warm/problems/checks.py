@@ -35,7 +35,7 @@ _CHARACTERS_PER_TOKEN = 4
 _MOST_CHARACTERS_PER_TOKEN = 5
 
 
-class Kind(StrEnum):
+class Problem(StrEnum):
     """What can be wrong. The value is the first part of the id of its issues."""
 
     MOVING = "moving_part"
@@ -66,7 +66,7 @@ type Issues = dict[str, Issue | None]
 """Id -> issue, or None where it cannot be told whether there is one."""
 
 
-def issue_id(kind: Kind, owner: str, *more: str) -> str:
+def issue_id(kind: Problem, owner: str, *more: str) -> str:
     """Return the id of an issue of an entry or a subentry."""
     return ".".join((kind.value, owner, *more))
 
@@ -103,7 +103,7 @@ def async_core_issues(hass: HomeAssistant) -> Issues:
         prompt = subentry.data.get(CONF_PROMPT) or ""
         if parts := moving_parts(prompt):
             lines = sorted({found.line for found in parts})
-            issues[issue_id(Kind.CORE_MOVING, subentry.subentry_id, moving_key(prompt))] = Issue(
+            issues[issue_id(Problem.CORE_MOVING, subentry.subentry_id, moving_key(prompt))] = Issue(
                 key="core_moving_part",
                 placeholders={"agent": subentry.title, "lines": ", ".join(map(str, lines))},
             )
@@ -136,7 +136,7 @@ def _no_counts(coordinator: OllamaWarmCoordinator) -> Issues:
     issue = Issue(
         key="no_cached_counts", placeholders={"server": entry.title, "version": version.text}
     )
-    return {issue_id(Kind.NO_COUNTS, entry.entry_id): issue if turns else None}
+    return {issue_id(Problem.NO_COUNTS, entry.entry_id): issue if turns else None}
 
 
 def _counted(coordinator: OllamaWarmCoordinator, subentry_id: str) -> list[Turn]:
@@ -157,7 +157,7 @@ class _Facts:
         self._turns = _counted(coordinator, subentry.subentry_id)
         self._tokens = [turn.prompt_tokens or 0 for turn in self._turns]
 
-    def _id(self, kind: Kind, *more: str) -> str:
+    def _id(self, kind: Problem, *more: str) -> str:
         return issue_id(kind, self._subentry.subentry_id, *more)
 
     def _data(self, num_ctx: int | None = None) -> dict[str, str | int | float | None]:
@@ -178,7 +178,7 @@ class _Facts:
         prompt = self._options.prompt or ""
         if place := unreadable_at(prompt):
             return {
-                self._id(Kind.UNREADABLE): Issue(
+                self._id(Problem.UNREADABLE): Issue(
                     key="unreadable_prompt",
                     placeholders=self._names(line=place.line),
                     severity=IssueSeverity.ERROR,
@@ -187,7 +187,7 @@ class _Facts:
         if not moving_parts(prompt) or are_kept(self._subentry.data):
             return {}
         return {
-            self._id(Kind.MOVING, moving_key(prompt)): Issue(
+            self._id(Problem.MOVING, moving_key(prompt)): Issue(
                 key="moving_part", placeholders=self._names(), data=self._data()
             )
         }
@@ -196,12 +196,14 @@ class _Facts:
         """Return whether what the agent may use was refused, whosever rights were tried."""
         agent = self._coordinator.agents[self._subentry.subentry_id]
         if agent.prompts.admission.refused is None:
-            return {self._id(Kind.REFUSED): None}
+            return {self._id(Problem.REFUSED): None}
         if not agent.prompts.admission.refused:
             return {}
         names, severity = self._names(), IssueSeverity.ERROR
         return {
-            self._id(Kind.REFUSED): Issue(key="api_refused", placeholders=names, severity=severity)
+            self._id(Problem.REFUSED): Issue(
+                key="api_refused", placeholders=names, severity=severity
+            )
         }
 
     def failing(self) -> Issues:
@@ -209,7 +211,7 @@ class _Facts:
         prompt = self._options.prompt or ""
         failing = self._coordinator.agents[self._subentry.subentry_id].prompts.failing
         # Everybody may list issues, so only the fix flow shows what stands there.
-        key = self._id(Kind.FAILING, prompt_key(prompt))
+        key = self._id(Problem.FAILING, prompt_key(prompt))
         if not failing.tried:
             return {key: None}
         if failing.line is None or unreadable_at(prompt):
@@ -228,11 +230,11 @@ class _Facts:
         # A prompt that is much too long is refused, and has no counts.
         too_long = self._characters() > num_ctx * _MOST_CHARACTERS_PER_TOKEN
         if not too_long and not self._tokens:
-            return {self._id(Kind.WINDOW): None}
+            return {self._id(Problem.WINDOW): None}
         if not too_long and fits(num_ctx, min(self._tokens)):
             return {}
         return {
-            self._id(Kind.WINDOW): Issue(
+            self._id(Problem.WINDOW): Issue(
                 key="window_too_small",
                 placeholders=self._names(num_ctx=num_ctx),
                 severity=IssueSeverity.ERROR,
@@ -269,12 +271,12 @@ class _Facts:
         if differ:
             other = max(differ, key=lambda client: client.num_ctx)
             issue = self._two_windows(other.num_ctx, other, agree=agree)
-            return {self._id(Kind.OTHER_WINDOW): issue}
+            return {self._id(Problem.OTHER_WINDOW): issue}
         if seen is None:
-            return {self._id(Kind.SEEN_WINDOW): None}
+            return {self._id(Problem.SEEN_WINDOW): None}
         if seen in (0, own):
             return {}
-        return {self._id(Kind.SEEN_WINDOW): self._two_windows(seen, None, agree=agree)}
+        return {self._id(Problem.SEEN_WINDOW): self._two_windows(seen, None, agree=agree)}
 
     def _two_windows(self, num_ctx: int, other: Client | None, *, agree: bool) -> Issue:
         """Return the issue of two context lengths, with a way out where this agent can take it."""
@@ -292,11 +294,11 @@ class _Facts:
         """Return whether a part of the model is not on a GPU."""
         percent = self._coordinator.server.state.percent_on_gpu(self._options.model)
         if percent is None:
-            return {self._id(Kind.OFFLOAD): None}
+            return {self._id(Problem.OFFLOAD): None}
         if percent >= _ALL:
             return {}
         names = self._names(model=self._options.model, percent=percent)
-        return {self._id(Kind.OFFLOAD): Issue(key="cpu_offload", placeholders=names)}
+        return {self._id(Problem.OFFLOAD): Issue(key="cpu_offload", placeholders=names)}
 
     def cold(self) -> Issues:
         """Return whether one warm-up after the other leaves the agent cold, and why."""
@@ -305,20 +307,20 @@ class _Facts:
         if count == 0:
             return {}
         if count is None or count < _COLD_WARM_UPS:
-            return {self._id(Kind.COLD): None}
+            return {self._id(Problem.COLD): None}
         _, turn = outcomes.last[self._subentry.subentry_id]
         key = _COLD.get(turn.reason, "cold_prompt_changed")
-        return {self._id(Kind.COLD): Issue(key=key, placeholders=self._names())}
+        return {self._id(Problem.COLD): Issue(key=key, placeholders=self._names())}
 
     def riding(self) -> Issues:
         """Return whether much is sent with each question because it was learned as moving."""
         riding = [turn.riding_tokens for turn in self._turns if turn.riding_tokens is not None]
         if not riding:
-            return {self._id(Kind.RIDES): None}
+            return {self._id(Problem.RIDES): None}
         if riding[-1] <= _MOST_RIDING_TOKENS:
             return {}
         names = self._names(tokens=round(riding[-1], -1))
-        return {self._id(Kind.RIDES): Issue(key="rides_along", placeholders=names)}
+        return {self._id(Problem.RIDES): Issue(key="rides_along", placeholders=names)}
 
 
 _COLD = {

@@ -14,11 +14,11 @@ from ..agent.options import AgentOptions
 from ..const import CORE_DOMAIN, DOMAIN
 from ..coordinator import UPDATE_INTERVAL, OllamaWarmCoordinator
 from ..turns.turn_log import async_turn_log, turn_signal
-from .checks import Issues, Kind, async_core_agents, async_core_issues, async_server_issues
+from .checks import Issues, Problem, async_core_agents, async_core_issues, async_server_issues
 
 # Two clients take turns, so it is seen now and then only.
 _SEEN_FOR = timedelta(days=1)
-_ALL_KINDS = {kind.value for kind in Kind}
+_ALL_KINDS = {kind.value for kind in Problem}
 
 
 @dataclass(frozen=True, slots=True)

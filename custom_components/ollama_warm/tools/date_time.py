@@ -10,7 +10,7 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
-from .const import DOMAIN
+from ..const import DOMAIN
 from .words import async_words
 
 

@@ -8,10 +8,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import LLMContext, Tool, ToolAnnotations, ToolInput, ToolResult
 from homeassistant.util import dt as dt_util
 
-from .answer import Answer
-from .const import DOMAIN
+from ..const import DOMAIN
 from .source import DAILY, HOURLY, NoWeatherError, async_find_weather, async_get_forecasts
-from .when import OFFERED, Asked, Kind, understand
+from .weather_answer import WeatherAnswer
+from .when import OFFERED, Asked, Period, understand
 from .words import async_names_of_times, async_words
 
 WHEN: Final = "when"
@@ -42,7 +42,7 @@ class MeteoTool(Tool):
             forecasts = await async_get_forecasts(
                 hass, weather, _wanted(asked), llm_context.context
             )
-            lines = Answer(asked, now, words, weather, forecasts).lines()
+            lines = WeatherAnswer(asked, now, words, weather, forecasts).lines()
         except NoWeatherError as err:
             return ToolResult(data={"error": words.error(err.key, **err.values)}, error=True)
         return ToolResult(data={"weather": "\n".join([*lines, words.clock(now)])})
@@ -50,10 +50,10 @@ class MeteoTool(Tool):
 
 def _wanted(asked: Asked) -> tuple[str, ...]:
     """Return the forecasts that an answer needs."""
-    match asked.kind:
-        case Kind.NOW:
+    match asked.period:
+        case Period.NOW:
             return (HOURLY,)
-        case Kind.WEEK:
+        case Period.WEEK:
             return (DAILY,)
         case _:
             return (DAILY, HOURLY)

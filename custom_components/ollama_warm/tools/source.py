@@ -15,7 +15,7 @@ from homeassistant.components.weather.const import (
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
 from homeassistant.core import Context, HomeAssistant, State, callback
 
-from .const import CONF_WEATHER_ENTITY, DOMAIN, LOGGER
+from ..const import CONF_WEATHER_ENTITY, DOMAIN, LOGGER
 from .forecast import Entry, days, days_of, entries, whole_days
 
 HOME = "weather.home"

@@ -14,7 +14,7 @@ _ONE_DAY = timedelta(days=1)
 _TYPOGRAPHIC = "\N{RIGHT SINGLE QUOTATION MARK}"
 
 
-class Kind(StrEnum):
+class Period(StrEnum):
     """What an answer is about. The values are what a model may ask for, but for two."""
 
     NOW = auto()
@@ -27,7 +27,14 @@ class Kind(StrEnum):
     """Nothing in particular."""
 
 
-OFFERED = (Kind.NOW.value, Kind.TODAY.value, Kind.TONIGHT.value, "tomorrow", *WEEKDAYS, "week")
+OFFERED = (
+    Period.NOW.value,
+    Period.TODAY.value,
+    Period.TONIGHT.value,
+    "tomorrow",
+    *WEEKDAYS,
+    "week",
+)
 """What a model is told that it may ask for."""
 
 
@@ -35,9 +42,9 @@ OFFERED = (Kind.NOW.value, Kind.TODAY.value, Kind.TONIGHT.value, "tomorrow", *WE
 class Asked:
     """What was asked for."""
 
-    kind: Kind
+    period: Period
     day: date
-    """The day of `Kind.DAY`, else today."""
+    """The day of `Period.DAY`, else today."""
 
 
 def understand(said: object, names: Mapping[str, str], now: datetime) -> Asked:
@@ -60,8 +67,8 @@ def understand(said: object, names: Mapping[str, str], now: datetime) -> Asked:
             away = (WEEKDAYS.index(name) - today.weekday()) % 7
             return _day(today + away * _ONE_DAY, today)
         case str(name):
-            return Asked(Kind(name), today)
-    return Asked(Kind.ALL, today)
+            return Asked(Period(name), today)
+    return Asked(Period.ALL, today)
 
 
 def tonight(now: datetime) -> tuple[datetime, datetime]:
@@ -78,7 +85,7 @@ def _at(day: datetime, clock: time) -> datetime:
 
 def _day(day: date, today: date) -> Asked:
     """Return that a day was asked for."""
-    return Asked(Kind.TODAY if day == today else Kind.DAY, day)
+    return Asked(Period.TODAY if day == today else Period.DAY, day)
 
 
 def _by_weight(names: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ NO_PROMPT: Final = "no_prompt"
 
 
 @callback
-def async_tell_not_warm(hass: HomeAssistant, entity_id: str, turn: Turn) -> None:
+def async_report_not_warm(hass: HomeAssistant, entity_id: str, turn: Turn) -> None:
     """Tell that a warm-up of an agent could not be confirmed."""
     hass.bus.async_fire(
         EVENT_NOT_WARMED,
@@ -34,7 +34,7 @@ def async_tell_not_warm(hass: HomeAssistant, entity_id: str, turn: Turn) -> None
 
 
 @callback
-def async_tell_failed(hass: HomeAssistant, entity_id: str, err: HomeAssistantError) -> None:
+def async_report_failed(hass: HomeAssistant, entity_id: str, err: HomeAssistantError) -> None:
     """Tell that an agent could not be warmed at all."""
     own = err.translation_key if err.translation_domain == DOMAIN else None
     reason = NO_PROMPT if isinstance(err, ConverseError) else own or FAILED

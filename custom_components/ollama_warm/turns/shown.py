@@ -24,7 +24,7 @@ async def async_may_read_prompt(hass: HomeAssistant, context: Context) -> bool:
     return may_read_prompt(await hass.auth.async_get_user(context.user_id))
 
 
-def turn_told(turn: Turn, *, quote: bool) -> dict[str, Any]:
+def turn_as_dict(turn: Turn, *, quote: bool) -> dict[str, Any]:
     """Return a turn as the contract has it; with what changed in the prompt, if that is due.
 
     That something changed is for everybody.
@@ -35,10 +35,10 @@ def turn_told(turn: Turn, *, quote: bool) -> dict[str, Any]:
     return told
 
 
-def logged_turn_told(logged: LoggedTurn, *, quote: bool) -> dict[str, Any]:
+def logged_turn_as_dict(logged: LoggedTurn, *, quote: bool) -> dict[str, Any]:
     """Return a turn, when it ended, and who caused it."""
     return {
         "ended": logged.ended.isoformat(),
-        "occasion": logged.occasion.value,
-        **turn_told(logged.turn, quote=quote),
+        "occasion": logged.cause.value,
+        **turn_as_dict(logged.turn, quote=quote),
     }

@@ -16,7 +16,7 @@ from .turns import FAILED, Turn
 MOST_TURNS = 500
 
 
-class Occasion(StrEnum):
+class Cause(StrEnum):
     """Who caused a turn."""
 
     QUESTION = "question"
@@ -30,7 +30,7 @@ class LoggedTurn:
     """A turn, when it ended, and who caused it. Says nothing of what was said."""
 
     ended: datetime
-    occasion: Occasion
+    cause: Cause
     turn: Turn
 
     @property
@@ -57,13 +57,13 @@ def turn_signal(subentry_id: str) -> str:
 
 
 @callback
-def async_log_turn(hass: HomeAssistant, subentry_id: str, occasion: Occasion, turn: Turn) -> None:
+def async_log_turn(hass: HomeAssistant, subentry_id: str, cause: Cause, turn: Turn) -> None:
     """Add a turn that has just ended, and have it shown.
 
     The turns of a warm-up are shown together, once it is known what came of it.
     """
-    async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), occasion, turn))
-    if occasion is not Occasion.WARM_UP:
+    async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), cause, turn))
+    if cause is not Cause.WARM_UP:
         async_show_turns(hass, subentry_id)
 
 

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from ..ollama.client import Counts
-from ..prefix.explain import Part, explain
+from ..prefix.explain import PrefixPart, explain
 from ..prefix.tool_union import WireTool
 
 # Template ends and the tokens in front of a checkpoint: on the native path a recurrent model
@@ -54,7 +54,7 @@ class Reason(StrEnum):
     """Nobody knows, as the question or the warm-up came to no result."""
 
 
-_OF_PART = {Part.SEGMENT: Reason.SEGMENT_CHANGED, Part.TOOL: Reason.TOOL_CHANGED}
+_OF_PART = {PrefixPart.SEGMENT: Reason.SEGMENT_CHANGED, PrefixPart.TOOL: Reason.TOOL_CHANGED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ class Turn:
             "load_s": self.load_s,
             "total_s": self.total_s,
             "verdict": self.verdict.value,
-            "reason": self._reason_told(),
+            "reason": self._reason_text(),
             "node": self.node,
         }
 
-    def _reason_told(self) -> str | None:
+    def _reason_text(self) -> str | None:
         """Return the kind of the reason, with the tokens that ride along; None for nothing."""
         if self.reason is Reason.RIDES_ALONG:
             return f"{self.reason.value}: about {self.riding_tokens} tokens"

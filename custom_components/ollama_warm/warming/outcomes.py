@@ -8,7 +8,7 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.agent import Agent
 from ..const import LOGGER
-from ..turns.events import async_tell_failed, async_tell_not_warm
+from ..turns.events import async_report_failed, async_report_not_warm
 from ..turns.turn_log import async_show_turns
 from ..turns.turns import Turn, Verdict
 
@@ -35,7 +35,7 @@ class Outcomes:
         self.cold_in_a_row[key] = is_cold * (self.cold_in_a_row.get(key, 0) + 1)
         if is_cold:
             LOGGER.info("%s is not warm: %s", agent.entity_id, turn.reason.value)
-            async_tell_not_warm(self._hass, agent.entity_id, turn)
+            async_report_not_warm(self._hass, agent.entity_id, turn)
 
     @callback
     def async_worked(self, agent: Agent) -> None:
@@ -48,7 +48,7 @@ class Outcomes:
         if agent.subentry_id not in self._failed:
             self._failed.add(agent.subentry_id)
             LOGGER.warning("%s could not be warmed: %s", agent.entity_id, err)
-            async_tell_failed(self._hass, agent.entity_id, err)
+            async_report_failed(self._hass, agent.entity_id, err)
 
     @callback
     def async_show(self, agent: Agent) -> None:

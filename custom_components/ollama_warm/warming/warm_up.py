@@ -15,7 +15,7 @@ from homeassistant.exceptions import HomeAssistantError
 from ..agent import contexts
 from ..agent.agent import Agent
 from ..ollama.ways import Way
-from ..turns.turn_log import Occasion
+from ..turns.turn_log import Cause
 from ..turns.turns import Turn, Verdict
 
 
@@ -67,7 +67,7 @@ class WarmUp:
         try:
             yield
         except HomeAssistantError:
-            self.agent.note_failure(Occasion.WARM_UP)
+            self.agent.note_failure(Cause.WARM_UP)
             raise
 
     async def _asked(self, user_input: conversation.ConversationInput) -> list[Turn]:

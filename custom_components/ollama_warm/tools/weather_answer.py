@@ -9,9 +9,9 @@ from homeassistant.core import State
 from homeassistant.util import dt as dt_util
 
 from .forecast import Entry, between, blocks
-from .lines import Lines
 from .source import Forecasts, NoWeatherError
-from .when import Asked, Kind, tonight
+from .weather_lines import WeatherLines
+from .when import Asked, Period, tonight
 from .words import Words
 
 _DAYS = 7
@@ -23,7 +23,7 @@ _LONGEST_NIGHT = timedelta(hours=12)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WeatherAnswer:
     """A question about the weather, what there is to say, and the words for it."""
 
     asked: Asked
@@ -34,19 +34,19 @@ class Answer:
 
     def lines(self) -> list[str]:
         """Return the lines of the answer. Raises NoWeatherError if there is nothing to say."""
-        match self.asked.kind:
-            case Kind.NOW:
+        match self.asked.period:
+            case Period.NOW:
                 return [self._now()]
-            case Kind.TONIGHT:
+            case Period.TONIGHT:
                 return self._tonight() or self._raise("no_forecast_tonight")
-            case Kind.DAY:
+            case Period.DAY:
                 day = self.asked.day
                 return self._other_day(day) or self._raise(
                     "no_forecast", day=self.words.full_date(day)
                 )
-            case Kind.WEEK:
+            case Period.WEEK:
                 coming = self._days(0, _DAYS)
-            case Kind.TODAY:
+            case Period.TODAY:
                 coming = self._today(_BLOCKS)
             case _:
                 coming = [*self._today(_BLOCKS_BESIDE_DAYS), *self._days(1, _DAYS)]
@@ -105,7 +105,7 @@ class Answer:
         return "failed" if self.forecasts.failed else "no_forecasts"
 
     @property
-    def _write(self) -> Lines:
+    def _write(self) -> WeatherLines:
         """Return the writer of lines; they are brief where there are many."""
-        brief = self.asked.kind in (Kind.WEEK, Kind.ALL)
-        return Lines(self.words, self.weather.attributes, brief=brief)
+        brief = self.asked.period in (Period.WEEK, Period.ALL)
+        return WeatherLines(self.words, self.weather.attributes, brief=brief)

@@ -30,7 +30,7 @@ _WET = ("rainy", "pouring", "lightning-rainy", *_FROZEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class WeatherLines:
     """Writes lines in somebody's words and with a weather entity's units."""
 
     words: Words

@@ -7,9 +7,8 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     MockConfigEntry,
 )
 
-from custom_components.ollama_warm.const import DOMAIN
+from custom_components.ollama_warm.const import CONF_WEATHER_ENTITY, CONF_WEATHER_FOR_OTHERS, DOMAIN
 from custom_components.ollama_warm.flow.migration import MINOR_VERSION
-from custom_components.ollama_warm.tools.const import CONF_WEATHER_ENTITY, CONF_WEATHER_FOR_OTHERS
 from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler, ConfigEntryState
 from homeassistant.core import HomeAssistant
 

@@ -15,7 +15,7 @@ _DEVICE = "- names:"
 
 
 @dataclass(slots=True)
-class Line:
+class ChangedLine:
     """A line that was seen to change."""
 
     text: str

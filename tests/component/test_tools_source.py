@@ -4,8 +4,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     MockConfigEntry,
 )
 
-from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.tools.const import CONF_WEATHER_ENTITY
+from custom_components.ollama_warm.const import CONF_WEATHER_ENTITY, DOMAIN
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm

@@ -24,7 +24,7 @@ from homeassistant.helpers.llm import (
 )
 from homeassistant.util.hass_dict import HassKey
 
-from .const import CONF_WEATHER_FOR_OTHERS, DOMAIN
+from ..const import CONF_WEATHER_FOR_OTHERS, DOMAIN
 from .date_time import DateTimeTool
 from .meteo import MeteoTool
 from .source import async_is_offered
@@ -110,7 +110,7 @@ def async_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -> li
     return tools
 
 
-def without_doubles(apis: Sequence[str] | None) -> list[str] | None:
+def without_duplicates(apis: Sequence[str] | None) -> list[str] | None:
     """Return the APIs of an agent without ours where Assist is among them: it has all of it."""
     if apis and LLM_API_ASSIST in apis:
         return [api for api in apis if api != DOMAIN]
