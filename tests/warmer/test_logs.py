@@ -70,10 +70,21 @@ async def test_file_of_another_length(
     found = await file.counts(like=5110)
     assert (found.prompt, found.re_read) == (None, None)
     assert "2 requests were written" in str(found.reason)
-    # Nothing else: then it has changed, and is the question's all the same.
-    await file.begin()
-    add(path, OURS)
-    assert await seconds(file, like=2000) >= 0.4
+    # Nothing else: it is the question's, and has changed, if it read as much as it has changed.
+    for like, length, cached, known in (
+        (5110, 2000, 1990, False),
+        (2000, 5104, 5080, False),
+        (5110, 5180, 5170, False),
+        (5110, 5180, 5100, True),
+        (5110, 4800, 12, True),
+        (5110, 900, 0, False),
+        (5110, 5170, 5160, True),
+    ):
+        await file.begin()
+        add(path, request(length, cached, task=9))
+        found = await file.counts(like)
+        assert (found.prompt == length) is known
+        assert ("likely it is another's" in str(found.reason)) is not known
 
 
 async def test_file_with_an_unfinished_request(file: Log, path: Path) -> None:

@@ -76,7 +76,7 @@ class Log:
         self._read = (self._window.number, self._window.starts, self._window.gaps)
         found = self._window.counts()
         # A log that broke off may have more to say about whose the lines are.
-        because = self._source.trouble or found.reason
+        because = self._source.trouble or found.reason or _another(found, like)
         if because is None:
             return replace(found, source=self.name, facts=self._with_between(found.facts))
         if self._window.empty and not self._window.gaps and not self._source.trouble:
@@ -125,6 +125,23 @@ class Log:
         return replace(
             facts, others=between.others, loads=facts.loads + between.loads, lost=between.lost
         )
+
+
+def _another(found: Counts, like: int | None) -> str | None:
+    """Return why counts are not surely the question's; none if nothing speaks against it.
+
+    A prompt that has grown has at least as many tokens to read as it has more, and one that has
+    become shorter was changed, mostly in the middle. Another's request is not bound by that.
+    """
+    if found.prompt is None or found.re_read is None or like is None:
+        return None
+    if abs(found.prompt - like) <= max(_WORDS, found.re_read):
+        return None
+    return (
+        f"the request that was written there has a prompt of {found.prompt} tokens, and this "
+        f"target's question before had one of {like}: likely it is another's. Is it the log of "
+        "this agent's model server? Ask when no one else does"
+    )
 
 
 def _open(config: CountsConfig) -> Log | None:
