@@ -47,7 +47,7 @@ async def test_an_agent_is_added(house: House, agent: ConfigEntry, ollama: Ollam
     assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Second")
     key = f"conversation.create_entry.{result['description']}"
     words = await sentence(house.hass, "config_subentries", key, result["description_placeholders"])
-    assert re.fullmatch(r"The agent can be asked now. .* about \d+00 of the 8192 tokens .*", words)
+    assert re.fullmatch(r"The agent is ready. .* about \d+00 of the 8192 tokens .*", words)
     (stored,) = (s.data for s in agent.subentries.values() if s.title == "Second")
     assert "name" not in stored
     assert [(stored[key], type(stored[key])) for key in NUMBERS] == [

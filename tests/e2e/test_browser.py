@@ -82,7 +82,7 @@ async def test_an_agent_is_taken_over_and_changed(visit: Visit) -> None:
     await expect(owner.dialog).to_contain_text("Old agent (tiny-attention:latest)")
     await owner.name_it("Twin")
     await owner.submit()
-    await owner.finish("The agent can be asked now.", "Finish")
+    await owner.finish("The agent is ready.", "Finish")
 
     await owner.change_agent("Twin")
     await owner.section("Performance").click()

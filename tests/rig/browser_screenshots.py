@@ -55,7 +55,7 @@ async def visit(owner: Owner, url: str, picture: Callable[[str], Awaitable[None]
     await owner.number("Keep alive").scroll_into_view_if_needed()
     await picture("agent_form_performance")
     await owner.submit()
-    await owner.finish("The agent can be asked now.", "Finish")
+    await owner.finish("The agent is ready.", "Finish")
 
     await owner.change_agent(AGENT)
     await owner.write_first("It is {{ now() }}. ")
