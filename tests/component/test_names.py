@@ -1,10 +1,11 @@
 """Whether a text names a thing, apart from any Home Assistant."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from custom_components.ollama_warm.agent.names import Unsaid
+from custom_components.ollama_warm.agent.names import Name, Unsaid
 
 GONE = datetime(2026, 11, 30, 12, tzinfo=UTC)
 BEFORE = GONE - timedelta(minutes=1)
@@ -69,10 +70,15 @@ NOT_NAMED = [
 ]
 
 
+def unsaid_of(gone: Iterable[tuple[str, datetime]], here: Iterable[str] = ()) -> Unsaid:
+    """Return what looks for these names."""
+    return Unsaid([(Name(name), when) for name, when in gone], map(Name, here))
+
+
 @pytest.mark.parametrize(("name", "text"), NAMED)
 def test_a_name_in_a_text(name: str, text: str) -> None:
     """It is found as whole words, however it is written, but for within another thing's name."""
-    unsaid = Unsaid([(name, GONE)], ["Desk Lamp", "light.desk"])
+    unsaid = unsaid_of([(name, GONE)], ["Desk Lamp", "light.desk"])
     assert unsaid
     assert unsaid.in_text(text, BEFORE)
     assert unsaid.in_text(text, GONE)
@@ -82,19 +88,19 @@ def test_a_name_in_a_text(name: str, text: str) -> None:
 @pytest.mark.parametrize(("name", "text"), NOT_NAMED)
 def test_no_name_in_a_text(name: str, text: str) -> None:
     """Parts of words, and names that something else has, name nothing that is gone."""
-    unsaid = Unsaid([(name, GONE)], ["Desk Lamp", "light.desk"])
+    unsaid = unsaid_of([(name, GONE)], ["Desk Lamp", "light.desk"])
     assert not unsaid.in_text(text, BEFORE)
 
 
 def test_what_is_gone_for_longer() -> None:
     """Of two things with one name, the one that went last counts."""
-    unsaid = Unsaid([("Porch", GONE), ("porch", GONE + timedelta(hours=1))])
+    unsaid = unsaid_of([("Porch", GONE), ("porch", GONE + timedelta(hours=1))])
     assert unsaid.in_text("porch", GONE + timedelta(minutes=1))
 
 
 def test_what_is_withheld() -> None:
     """Each text that names something is another one, and what the person said is not."""
-    unsaid = Unsaid([("Porch", GONE), ("Safe", GONE)])
+    unsaid = unsaid_of([("Porch", GONE), ("Safe", GONE)])
     value = {"Porch": [1, "the porch"], "open": {"what": "Safe", "why": None}, "rest": ["x", True]}
     other = "(no longer available)"
     assert unsaid.withheld(value, BEFORE) == {
@@ -109,5 +115,5 @@ def test_what_is_withheld() -> None:
 
 def test_nothing_is_gone() -> None:
     """Then there is nothing to look for."""
-    assert not Unsaid([], ["Porch"])
-    assert not Unsaid([("Porch", GONE)], ["porch"])
+    assert not unsaid_of([], ["Porch"])
+    assert not unsaid_of([("Porch", GONE)], ["porch"])

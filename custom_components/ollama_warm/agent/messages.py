@@ -53,15 +53,17 @@ class Replay:
         """
         if not unsaid:
             return
-        still_said = fold(prompt)
+        still_said = ""
         for number, items in enumerate(rounds[:-1]):
             is_unsaid = partial(unsaid.in_text, since=items[0].created)
             if any(map(is_unsaid, _texts_of(items))):
                 self.unsaid.add(number)
-            elif is_unsaid(self.tails.get(number, ""), said=still_said):
-                self.tails[number] = tail_without(
-                    self.tails[number], partial(is_unsaid, said=still_said)
-                )
+            elif is_unsaid(tail := self.tails.get(number, "")):
+                # A prompt is long, and seldom asked for.
+                still_said = still_said or fold(prompt)
+                is_unsaid = partial(is_unsaid, said=still_said)
+                if is_unsaid(tail):
+                    self.tails[number] = tail_without(tail, is_unsaid)
 
 
 class Replays:

@@ -1,7 +1,9 @@
 """Whether a text names a thing: as whole words, in any case and any script."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 import re
 from typing import Any
 import unicodedata
@@ -46,24 +48,41 @@ def texts_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
             yield from texts_in(item)
 
 
+@dataclass(frozen=True)
+class Name:
+    """A name of a thing. A house has thousands, so its words are found out once, when asked for."""
+
+    text: str
+
+    @cached_property
+    def folded(self) -> str:
+        """Its words."""
+        return fold(self.text)
+
+
 class Unsaid:
     """The names of things that may no longer be named."""
 
     def __init__(
-        self, gone: Iterable[tuple[str, datetime]] = (), here: Collection[str] = ()
+        self, gone: Iterable[tuple[Name, datetime]] = (), here: Iterable[Name] = ()
     ) -> None:
         """Take names with when their things were found gone, and the names of what is there."""
-        self._here = frozenset(map(fold, here))
+        self._here: set[str] = set()
         self._gone: dict[str, datetime] = {}
         self._symbols: dict[str, datetime] = {}
         self._longer: dict[str, list[str]] = {}
-        symbols_here = {name for name in here if not fold(name)}
+        symbols_here: set[str] = set()
+        for name in here:
+            if name.folded:
+                self._here.add(name.folded)
+            else:
+                symbols_here.add(name.text)
         for name, when in gone:
-            if folded := fold(name):
+            if folded := name.folded:
                 if folded not in self._here:
                     self._gone[folded] = max(when, self._gone.get(folded, when))
-            elif name.strip() and name not in symbols_here:
-                self._symbols[name.strip()] = max(when, self._symbols.get(name.strip(), when))
+            elif (text := name.text.strip()) and name.text not in symbols_here:
+                self._symbols[text] = max(when, self._symbols.get(text, when))
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
