@@ -147,7 +147,7 @@ async def measure(
     model; `hidden` one in which an entity that was exposed is gone.
     """
     agent = agent_of(hass, entity_id)
-    client, agent.server.client = agent.server.client, Silent()
+    client, agent.server.client = agent.server.client, Silent(agent.server.client)
     rows: list[JsonValueType] = []
     try:
         with satellites(hass, entry, contexts - 1):
