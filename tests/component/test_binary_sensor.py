@@ -1,5 +1,6 @@
 """Whether an agent is warm: only what was confirmed, and only as long as it may be true."""
 
+import asyncio
 from collections.abc import Generator
 from unittest.mock import patch
 
@@ -73,6 +74,8 @@ async def test_what_follows_a_confirmation(house: House, agent: ConfigEntry) -> 
         await warmth.async_warm("agent")
     assert warm(house.hass) == STATE_ON
     async_log_turn(house.hass, "agent", Cause.QUESTION, turn(Verdict.PROMPT_CHANGED))
+    # What is shown comes after the answer.
+    await asyncio.sleep(0)
     assert warm(house.hass) == STATE_OFF
 
 

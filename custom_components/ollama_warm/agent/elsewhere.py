@@ -16,12 +16,12 @@ class ElsewhereTool(llm.Tool):
 
     integration = DOMAIN
     annotations = llm.ToolAnnotations(read_only=True, destructive=False, open_world=False)
+    parameters = probatio.Schema({}, extra=probatio.ALLOW_EXTRA)
 
     def __init__(self, function: Mapping[str, Any]) -> None:
         """Take the tool's name from its description on the wire."""
         self.name = function["name"]
         self.description = function.get("description")
-        self.parameters = probatio.Schema({}, extra=probatio.ALLOW_EXTRA)
 
     @override
     async def async_call(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self
 
 from . import segments, shapes
@@ -10,6 +11,12 @@ from .tool_union import ToolUnion, WireTool
 
 MOST_SPOKE = 8
 """How many devices are remembered besides the satellites: each is looked at in every warm-up."""
+
+
+@lru_cache(maxsize=4)
+def _split(text: str) -> tuple[str, ...]:
+    """Return the segments of a text: one question is mostly asked with the prompt of another."""
+    return tuple(segments.split(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +28,12 @@ class Render:
     extra: str | None = None
     """What was added to the end of the system text for this question only."""
 
-    def segments(self) -> tuple[list[str], list[str]]:
+    def segments(self) -> tuple[Sequence[str], Sequence[str]]:
         """Return the segments of the system text, and those of what was added to it."""
         added = f"\n{self.extra}"
         if not self.extra or not self.system.endswith(added):
-            return segments.split(self.system), []
-        return segments.split(self.system.removesuffix(added)), segments.split(self.extra)
+            return _split(self.system), ()
+        return _split(self.system.removesuffix(added)), segments.split(self.extra)
 
 
 @dataclass(frozen=True, slots=True)

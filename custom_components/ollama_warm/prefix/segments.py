@@ -40,15 +40,18 @@ def split(text: str) -> list[str]:
     lines = text.split("\n")
     starts: list[int] = []
     in_item = False
-    index = 0
-    while index < len(lines):
-        line = lines[index]
-        goes_on = in_item and line.startswith(_CONTINUATION) and bool(line.strip())
-        in_item = goes_on or is_item(line)
-        if not goes_on:
+    end = 0
+    for index, line in enumerate(lines):
+        if index < end:
+            continue
+        if not (in_item and line.startswith(_CONTINUATION) and line.strip()):
             starts.append(index)
-        index = 1 + (_end_of_quote(lines, index) if in_item else index)
-    return ["\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+            in_item = line.startswith(_ITEM)
+        # Asked first, as it is much faster, and nearly no name is quoted.
+        if in_item and ("'" in line or '"' in line):
+            end = 1 + _end_of_quote(lines, index)
+    starts.append(len(lines))
+    return ["\n".join(lines[start:end]) for start, end in pairwise(starts)]
 
 
 def _end_of_quote(lines: Sequence[str], index: int) -> int:
@@ -57,9 +60,7 @@ def _end_of_quote(lines: Sequence[str], index: int) -> int:
     A line break in a name is a blank line inside of quotes in YAML, and what follows it belongs
     to the name. Quotes that are never closed, or only beyond a line without indent, are none.
     """
-    line = lines[index]
-    # Asked first, as it is much faster, and nearly no name is quoted.
-    if not ("'" in line or '"' in line) or not (opened := _OPENED.fullmatch(line)):
+    if not (opened := _OPENED.fullmatch(lines[index])):
         return index
     goes_on, ends = _IN_QUOTES["'" if opened["single"] else '"']
     for number in range(index + 1, len(lines)):

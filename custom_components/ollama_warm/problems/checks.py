@@ -8,7 +8,6 @@ not raised anew because Home Assistant was restarted.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-import json
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_PROMPT
@@ -249,8 +248,7 @@ class _Facts:
     def _characters(self) -> int:
         """Return the length of what is sent in front of every question."""
         prefix = self._coordinator.agents[self._subentry.subentry_id].prompts.prefix
-        tools = sum(len(json.dumps(tool)) for tool in prefix.tools.wire())
-        return sum(map(len, prefix.layout.stable)) + tools
+        return sum(map(len, prefix.layout.stable)) + prefix.tools.length(prefix.tools.wire())
 
     def windows(self, seen: int | None) -> Issues:
         """Return whether somebody has the model loaded with another context length."""

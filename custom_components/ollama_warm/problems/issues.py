@@ -42,7 +42,6 @@ class IssueWatch:
     @callback
     def async_watch(self, coordinator: OllamaWarmCoordinator) -> CALLBACK_TYPE:
         """Watch a server until what is returned is called."""
-        entry_id = coordinator.config_entry.entry_id
         since = dt_util.utcnow()
 
         @callback
@@ -52,13 +51,6 @@ class IssueWatch:
 
         @callback
         def turn_ended() -> None:
-            # Whoever waits for the answer comes first.
-            self._hass.loop.call_soon(look_again)
-
-        @callback
-        def look_again() -> None:
-            if entry_id not in self._servers:
-                return
             # A server that says the same as before is not heard, so it may have said it again.
             self._look_at_windows(coordinator, since, dt_util.utcnow() - 2 * UPDATE_INTERVAL)
             self.async_check()
@@ -70,6 +62,7 @@ class IssueWatch:
                 for subentry_id in coordinator.agents
             ),
         ]
+        entry_id = coordinator.config_entry.entry_id
         self._servers[entry_id] = coordinator
         self.async_check()
 

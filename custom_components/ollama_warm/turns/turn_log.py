@@ -58,13 +58,13 @@ def turn_signal(subentry_id: str) -> str:
 
 @callback
 def async_log_turn(hass: HomeAssistant, subentry_id: str, cause: Cause, turn: Turn) -> None:
-    """Add a turn that has just ended, and have it shown.
+    """Add a turn that has just ended, and have it shown soon: who waits for it comes first.
 
     The turns of a warm-up are shown together, once it is known what came of it.
     """
     async_turn_log(hass, subentry_id).append(LoggedTurn(dt_util.utcnow(), cause, turn))
     if cause is not Cause.WARM_UP:
-        async_show_turns(hass, subentry_id)
+        hass.loop.call_soon(async_show_turns, hass, subentry_id)
 
 
 @callback
