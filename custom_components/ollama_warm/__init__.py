@@ -96,5 +96,5 @@ async def async_remove_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) 
 
 
 async def _async_reload(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:
-    """Set the server up anew when it or one of its agents was changed."""
+    """Set the server up again when it or one of its agents was changed."""
     await hass.config_entries.async_reload(entry.entry_id)

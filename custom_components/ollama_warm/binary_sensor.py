@@ -52,7 +52,7 @@ class WarmSensor(AgentEntity, BinarySensorEntity):
     @property
     @override
     def is_on(self) -> bool | None:
-        """Return whether the newest turn was warm, None if nobody can know."""
+        """Return whether the newest turn was warm, None if no one can know."""
         turn = self._newest()
         if turn is None or turn is self._outdated or turn.verdict is Verdict.UNKNOWN:
             return None
@@ -61,7 +61,7 @@ class WarmSensor(AgentEntity, BinarySensorEntity):
     @callback
     @override
     def _handle_coordinator_update(self) -> None:
-        """Know nothing any more when the server may have lost what it was sent."""
+        """No longer know anything when the server may have lost what it was sent."""
         if self._may_be_lost():
             self._outdated = self._newest()
         super()._handle_coordinator_update()
@@ -81,7 +81,7 @@ class WarmSensor(AgentEntity, BinarySensorEntity):
         return logged.turn if logged else None
 
     def _may_be_lost(self) -> bool:
-        """Return whether the server is or was away, or has the model no more as we load it."""
+        """Return whether the server is or was away, or no longer has the model as we load it."""
         state, options = self.coordinator.data, self.agent.options
         seen, self._version = self._version, state.version
         return (

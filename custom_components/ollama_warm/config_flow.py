@@ -181,7 +181,7 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
     def _changed(
         self, entry: ConfigEntry, data: Mapping[str, str], reason: str
     ) -> ConfigFlowResult:
-        """Store another address or key, and set the server up anew."""
+        """Store another address or key, and set the server up again."""
         # Its update listener does that, but only if something changed, and only if the entry
         # was set up: one whose key was refused may not have got that far.
         listens = bool(entry.update_listeners) and data != dict(entry.data)
@@ -197,7 +197,7 @@ class OllamaWarmOptionsFlow(OptionsFlow):
     """Asks for what all agents of a server share."""
 
     async def async_step_init(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the weather that is told, and who tells it."""
+        """Ask which weather entity agents report from, and which agents do."""
         if user_input is not None:
             return self.async_create_entry(data=user_input)
         return self.async_show_form(

@@ -9,7 +9,7 @@ LOGGER = logging.getLogger(__package__)
 CORE_DOMAIN: Final = "ollama"
 """Home Assistant's own integration."""
 CORE_NUM_CTX: Final = 8192
-"""Its context window where nobody chose one, in tokens."""
+"""Its context window where no one chose one, in tokens."""
 
 SUBENTRY_CONVERSATION: Final = "conversation"
 

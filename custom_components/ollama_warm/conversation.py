@@ -48,7 +48,7 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
 
     @override
     async def async_added_to_hass(self) -> None:
-        """Tell the agent its name in Home Assistant."""
+        """Give the agent its name in Home Assistant."""
         await super().async_added_to_hass()
         self.agent.entity_id = self.entity_id
 
@@ -60,7 +60,7 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
 
     @override
     async def async_prepare(self, language: str | None = None) -> None:
-        """Read the prefix while somebody who has said the wake word still talks."""
+        """Read the prefix while the person who has said the wake word still talks."""
         warmth, hass = self.coordinator.warmth, self.hass
         self.coordinator.config_entry.async_create_background_task(
             hass,

@@ -1,4 +1,4 @@
-"""Diagnostics: options, what the server says, and counts. Nobody's words, names or addresses."""
+"""Diagnostics: options, what the server says, and counts. No one's words, names or addresses."""
 
 from itertools import islice
 from typing import Any
@@ -17,7 +17,7 @@ from .turns.turn_log import async_turn_log
 from .turns.turns import Turn
 
 _MOST_TURNS = 50
-# Whatever else is no number may be in somebody's words, or name something in the house.
+# Whatever else is no number may be in a person's words, or name something in the house.
 _SHOWN = {CONF_MODEL, CONF_LLM_HASS_API}
 
 

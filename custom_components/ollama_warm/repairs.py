@@ -178,8 +178,8 @@ class FailingPromptFlow(AgentFixFlow):
     async def async_fix(self) -> str | None:
         """Have the prompt built for all devices, as it will be for the next question."""
         language = self.hass.config.language
-        nobody = contexts.look(contexts.APP, self._agent.entity_id, language)
-        await self._agent.prompts.async_rebase(nobody)
+        no_one = contexts.look(contexts.APP, self._agent.entity_id, language)
+        await self._agent.prompts.async_rebase(no_one)
         return "still_fails" if self._agent.prompts.failing.line else None
 
 

@@ -1,7 +1,7 @@
 """Sensors: what the last question to an agent cost, and what its server has loaded.
 
 Each value was measured since Home Assistant started. None is restored, as an old count would
-look like a new one, and a count that the server did not tell is unknown.
+look like a new one, and a count that the server did not report is unknown.
 """
 
 from collections.abc import Callable, Collection
@@ -243,13 +243,13 @@ class AgentSensor(AgentEntity, SensorEntity):
     @property
     @override
     def native_value(self) -> StateType | datetime:
-        """Return what the log tells."""
+        """Return what the log shows."""
         return self.entity_description.value_fn(self._log)
 
     @property
     @override
     def extra_state_attributes(self) -> dict[str, StateType] | None:
-        """Return what is told beside it."""
+        """Return what is shown beside it."""
         name = self.entity_description.attribute
         return {name: self.entity_description.attribute_fn(self._log)} if name else None
 
@@ -270,7 +270,7 @@ class WarmShareSensor(AgentSensor):
 
     @override
     async def async_will_remove_from_hass(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         if self._stop_waiting:
             self._stop_waiting()
 

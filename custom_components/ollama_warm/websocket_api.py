@@ -1,6 +1,7 @@
-"""WebSocket commands: what the turns of the agents cost, for dashboards and for the warmer.
+"""WebSocket commands: what the turns of the agents cost, for dashboards and other programs.
 
-Nobody's words are kept anywhere, and the prompt is shown to administrators only.
+The warmer calls none of them: it reads the counts that a reply carries. No one's words are kept
+anywhere, and the prompt is shown to administrators only.
 """
 
 from typing import Any
@@ -102,7 +103,7 @@ def ws_agents(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, 
 @require_admin
 @async_response
 async def ws_prefix(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the prefix of an agent: what is the same for everybody, and what is known to move.
+    """Send the prefix of an agent: what is the same for everyone, and what is known to move.
 
     The latter is looked for in the prompt of now, as no text of it is remembered.
     """

@@ -2,7 +2,7 @@
 
 Some APIs answer administrators only: Home Assistant's own from 2026.11 on (`requires_admin` in
 homeassistant/helpers/llm.py), and others that refuse by themselves. What is seen with a person's
-rights is that person's own, and never told to others.
+rights is that person's own, and never given to others.
 """
 
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Admission:
         self.user_id: str | None = None
         """Whose rights it takes, None where it is no one's."""
         self.refused: bool | None = None
-        """Whether it was refused to everybody when that was last tried, None before."""
+        """Whether it was refused to everyone when that was last tried, None before."""
         self._hass = hass
         self._apis = _ChosenApis(hass=hass, id=DOMAIN, name=DOMAIN, chosen=apis) if apis else None
 

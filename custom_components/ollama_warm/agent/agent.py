@@ -145,7 +145,7 @@ class Agent:
         )
 
     async def async_forget_gone(self, language: str) -> None:
-        """Keep nothing in the prefix that Home Assistant does not name any more, and store that."""
+        """Keep nothing in the prefix that Home Assistant no longer names, and store that."""
         if not self.prompts.prefix.tools.looked:
             return
         await self.prompts.async_forget_gone(contexts.look(contexts.APP, self.entity_id, language))

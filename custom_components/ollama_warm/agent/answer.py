@@ -15,7 +15,7 @@ from ..ollama.client import Counts
 
 # More than any house has things to switch at once; a model that loops makes them without end.
 _MOST_CALLS = 64
-# Ollama takes names of tools of any length; Home Assistant's have no more than this.
+# Ollama takes names of tools of any length; Home Assistant's are not longer than this.
 _LONGEST_NAME = 256
 
 

@@ -9,13 +9,13 @@ from homeassistant.util.json import JsonObjectType
 
 from ..const import LOGGER
 
-# A script may rightly wait for some minutes. A conversation that nobody goes on with is over
+# A script may rightly wait for some minutes. A conversation that no one goes on with is over
 # after five, too, in Home Assistant's own count.
 LONGEST_S = 300
 
 
 class BoundedTool(llm.NamespacedTool):
-    """A tool under its own name, given up when it does not come to an end.
+    """A tool under its own name, given up when it does not end.
 
     Home Assistant looks for the integration of a tool inside those that are of this class.
     """
@@ -42,7 +42,7 @@ class BoundedTool(llm.NamespacedTool):
         finally:
             task.cancel()
         LOGGER.warning(
-            "%s did not come to an end within %d seconds, so the model was told that it may "
+            "%s did not end within %d seconds, so the model was informed that it may "
             "still be running. Look at what it waits for",
             self.name,
             LONGEST_S,

@@ -30,7 +30,7 @@ class Planter:
         self._store = store
 
     async def _async_way(self, prefix: WirePrefix) -> Way:
-        """Return the way for this server and model; chosen anew when the version changes.
+        """Return the way for this server and model; chosen again when the version changes.
 
         Raises OllamaError.
         """
@@ -68,8 +68,8 @@ class Planter:
     async def _async_plant(self, prefix: WirePrefix) -> Counts | None:
         """Have the bare prefix read, and return what that cost. Raises OllamaError.
 
-        None where the server does not show how it renders a prompt (any more); the way is then
-        chosen anew the next time.
+        None where the server does not, or no longer, show how it renders a prompt; the way is then
+        chosen again the next time.
         """
         client, options = self._server.client, self._options
         names = {full_name(str(model.get("name"))) for model in await client.loaded()}

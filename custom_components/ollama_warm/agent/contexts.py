@@ -64,7 +64,7 @@ def person_context(user_id: str) -> str:
 
 
 def look(context: str, agent_id: str, language: str) -> conversation.ConversationInput:
-    """Return an input that nobody spoke, to see what Home Assistant builds in a context."""
+    """Return an input that no one spoke, to see what Home Assistant builds in a context."""
     person = context.removeprefix(_PERSON) if context.startswith(_PERSON) else None
     return conversation.ConversationInput(
         text="",

@@ -1,4 +1,4 @@
-"""The tool that stands in for one that is described to everybody and not to be had here."""
+"""The tool that stands in for one that is described to everyone and not to be had here."""
 
 from collections.abc import Mapping
 from typing import Any, override

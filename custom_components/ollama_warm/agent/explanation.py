@@ -20,7 +20,7 @@ class Mark(StrEnum):
     """Where a piece of the prompt is sent."""
 
     STABLE = "stable"
-    """In front, the same for everybody."""
+    """In front, the same for everyone."""
     MOVING = "moving"
     """With the question, as it is known to change."""
     TAIL = "tail"
@@ -81,7 +81,7 @@ def no_prompt(agent: Agent, err: conversation.ConverseError) -> HomeAssistantErr
 def marked(layout: PrefixLayout, system: str, now: float = 0.0) -> list[Piece]:
     """Return the pieces of a system text, in its own order, with their marks.
 
-    `now` is the time in seconds, as the layout was told it.
+    `now` is the time in seconds, as the layout was given it.
     """
     found = segments.split(system)
     # What a rebase would leave out of this very text is what is known to move.

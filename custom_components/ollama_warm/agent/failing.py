@@ -38,7 +38,7 @@ class Failing:
             self._lines[context] = line
 
     def forget(self, others: Container[str]) -> None:
-        """Forget all contexts but these, as nothing is tried in them any more."""
+        """Forget all contexts but these, as nothing is tried in the others any longer."""
         self._lines = {context: line for context, line in self._lines.items() if context in others}
 
 

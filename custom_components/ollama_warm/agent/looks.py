@@ -91,7 +91,7 @@ def difference(base: Render, render: Render) -> Difference:
 def without_stale_tools(render: Render, before: Render, now: Render) -> Render:
     """Return a render in which tools are as they are now, if one context had them before.
 
-    `before` and `now` are of that context. What it does not offer any more is gone from all, and
+    `before` and `now` are of that context. What it no longer offers is gone from all, and
     what reads otherwise there does so wherever it was the same.
     """
     old = {name_of(tool): tool for tool in before.tools}

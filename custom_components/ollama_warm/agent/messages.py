@@ -46,7 +46,7 @@ class Replay:
     def leave_out(
         self, rounds: Sequence[Sequence[conversation.Content]], unsaid: Unsaid, prompt: str
     ) -> None:
-        """Leave out the rounds before the newest that name what may not be named any more.
+        """Leave out the rounds before the newest that name what may no longer be named.
 
         Of a tail only the pieces go that do; it may name what the prompt still says by itself,
         such as a room.
@@ -120,7 +120,7 @@ async def async_wire_messages(
 ) -> list[WireMessage]:
     """Return the messages of the rounds that are kept, each user message with its tail.
 
-    The newest round is always kept, as it is the question. What a tool answered meanwhile is
+    The newest round is always kept, as it is the question. What a tool answered in the meantime is
     withheld where it names something that has gone since, unless the person named it.
     Raises HomeAssistantError for an attachment that is not an image, or cannot be read.
     """

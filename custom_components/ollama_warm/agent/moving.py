@@ -1,4 +1,4 @@
-"""Moving parts of instructions, and those that somebody wants to keep as they are."""
+"""Moving parts of instructions, and those that a person wants to keep as they are."""
 
 from collections.abc import Mapping
 from functools import lru_cache

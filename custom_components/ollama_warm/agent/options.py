@@ -68,14 +68,14 @@ class AgentOptions:
 
     @property
     def key(self) -> str:
-        """Return a name for what a prefix is learned under; under another one it starts anew."""
+        """Return a name for what a prefix is learned under; under another one it starts again."""
         learned_under = [self.prompt, self.apis, MAJOR_VERSION, MINOR_VERSION]
         return hashlib.sha256(json.dumps(learned_under).encode()).hexdigest()[:16]
 
     def runner(self) -> dict[str, Any]:
         """Return what decides which model is loaded, how, and for how long.
 
-        The same in every request: Ollama loads a model anew when `num_ctx` differs, and each
+        The same in every request: Ollama reloads a model when `num_ctx` differs, and each
         request's `keep_alive` takes the place of the last one's.
         """
         return {
@@ -88,7 +88,7 @@ class AgentOptions:
         }
 
     def body(self, prefix: WirePrefix, messages: Sequence[WireMessage]) -> dict[str, Any]:
-        """Return the body of a chat request; its keys and bytes are the same for everybody."""
+        """Return the body of a chat request; its keys and bytes are the same for everyone."""
         return {
             **self.runner(),
             "messages": [{"role": "system", "content": prefix.system}, *messages],

@@ -82,7 +82,7 @@ class Things:
         self.changes += 1
 
     def call(self, called: Mapping[str, Names]) -> None:
-        """Note how the things that are gone are called now."""
+        """Note the present names of the things that are gone."""
         if called == self._called:
             return
         for key, names in called.items():
@@ -116,7 +116,7 @@ class Exposure:
     """Follows which entities are exposed, from the set-up of the first agent on.
 
     To ask Home Assistant for each entity takes half as long as its own prompt. What it goes by
-    is the registries, the settings and which states there are; each is told when it changes, at
+    is the registries, the settings and which states there are; each says when it changes, at
     once, so a look is taken only after that and misses nothing.
     """
 
@@ -151,7 +151,7 @@ class Exposure:
         for state in self._hass.states.async_all():
             if async_should_expose(self._hass, ASSISTANT, state.entity_id):
                 entry = entities.async_get(state.entity_id)
-                # An entity keeps its id of the registry whatever it is called.
+                # An entity keeps its id of the registry whatever its name.
                 key = entry.id if entry else state.entity_id
                 now[key] = self._names(key, entry, state.entity_id, state)
         self.things.look(now)
@@ -188,7 +188,7 @@ class Exposure:
 
     @callback
     def _async_started(self, _hass: HomeAssistant) -> None:
-        """Take what local answers may name before anybody asks an agent of ours."""
+        """Take what local answers may name before anyone asks an agent of ours."""
         self.async_look()
 
     @callback

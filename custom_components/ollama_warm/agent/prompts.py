@@ -21,7 +21,7 @@ from .tool_forms import ToolForms
 
 
 class Prompts:
-    """The prompts of one agent: lets Home Assistant build them, and tells them apart."""
+    """The prompts of one agent: lets Home Assistant build them, and splits them."""
 
     def __init__(self, hass: HomeAssistant, options: AgentOptions, prefix: AgentPrefix) -> None:
         """Go on with a prefix as it was stored."""
@@ -59,8 +59,8 @@ class Prompts:
     ) -> Render:
         """Have a prompt built into a chat log, with the loop given back before.
 
-        Home Assistant 2026.11 freezes the prompt of a conversation. It is built anew here, as
-        somebody may have un-exposed something in between; the wire stays stable anyway.
+        Home Assistant 2026.11 freezes the prompt of a conversation. It is built again here, as
+        something may have been un-exposed in between; the wire stays stable anyway.
         """
         await asyncio.sleep(0)
         chat_log.llm_api = None
@@ -72,7 +72,7 @@ class Prompts:
     ) -> bool:
         """Learn which of the shared tools are gone or changed, from this render or another look.
 
-        What a person is not offered is nobody else's loss, so it is looked for without them.
+        What a person is not offered is no one else's loss, so it is looked for without them.
         Returns whether it was, which takes time.
         """
         tools = self.prefix.tools
@@ -89,14 +89,14 @@ class Prompts:
         """Take a new stable prefix from how every context looks now.
 
         The loop is given back between any two prompts, so things may change and people may ask
-        meanwhile. That is why the first look is the last one, too: what is taken is contained in
-        it, and it is taken at once.
+        in the meantime. That is why the first look is the last one, too: what is taken is
+        contained in it, and it is taken at once.
         """
         spoke = self.prefix.spoke
         wanted = contexts.async_contexts(self._hass, spoke)
         self.prefix.spoke = [device for device in spoke if device in wanted]
         self.failing.forget(wanted)
-        # To see what the instructions say to somebody with a name.
+        # To see what the instructions say to a person with a name.
         owner = await self._hass.auth.async_get_owner()
         person = [contexts.person_context(owner.id)] if owner else []
         left = iter([*wanted, *person])
@@ -106,7 +106,7 @@ class Prompts:
         else:
             return
         if as_user := self.admission.user_id:
-            # What is seen with one administrator's rights is not taken for what all are told.
+            # What is seen with one administrator's rights is not taken for what all are given.
             others = [one for one in await async_administrators(self._hass) if one != as_user]
             person = [contexts.person_context(one) for one in others[:1]]
             left = iter([*(context for context in left if context in wanted), *person])

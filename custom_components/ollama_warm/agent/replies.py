@@ -22,8 +22,8 @@ async def async_add_turns(
     """Add what the turns cost to a reply, as the contract with the warmer has it."""
     speech = result.response.speech.get("plain", {}).get("speech", "")
     quote = await async_may_read_prompt(hass, user_input.context)
-    told = [turn_as_dict(turn, quote=quote) for turn in turns]
-    data = {DOMAIN: {"version": CONTRACT_VERSION, "turns": told}}
+    as_dicts = [turn_as_dict(turn, quote=quote) for turn in turns]
+    data = {DOMAIN: {"version": CONTRACT_VERSION, "turns": as_dicts}}
     result.response.async_set_speech(speech, extra_data=data)
     return result
 

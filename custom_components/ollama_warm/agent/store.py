@@ -74,7 +74,7 @@ class PrefixStore:
             _VERSION,
             f"{DOMAIN}.{entry_id}",
             minor_version=_MINOR_VERSION,
-            # What is in it tells what is in the house.
+            # What is in it shows what is in the house.
             private=True,
         )
         self._agents: dict[str, dict[str, Any]] = {}
@@ -83,7 +83,7 @@ class PrefixStore:
         """What was last saved as sent, with its digest, which takes a while to make."""
         self._changed = False
         self.closed = False
-        """Whether the entry is unloaded: what is still in flight changes nothing any more."""
+        """Whether the entry is unloaded: what is still in flight no longer changes anything."""
 
     async def async_load(self) -> None:
         """Read the file, and check all of it here: what has not its shape is learned again."""
@@ -170,7 +170,7 @@ class PrefixStore:
 
     @callback
     def async_forget_way(self, model: str) -> None:
-        """Have the way for a model chosen anew, as the present one does not work any more."""
+        """Have the way for a model chosen again, as the present one no longer works."""
         self._ways.pop(model, None)
         self._save()
 

@@ -65,7 +65,7 @@ class AgentFlow(ConfigSubentryFlow):
     """Adds an agent, or changes one.
 
     The form, then what only the server and Home Assistant know: whether the model is there,
-    and how much of its window the prompt takes. Neither makes anybody wait for a model.
+    and how much of its window the prompt takes. Neither makes anyone wait for a model.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class AgentFlow(ConfigSubentryFlow):
         self._name = DEFAULT_NAME
         self._data: dict[str, Any] = dict(_NEW_AGENT)
         self._known_prompt = ""
-        """Instructions that are in use already, so that nobody needs to hear of them again."""
+        """Instructions that are in use already, so that no one needs to hear of them again."""
         self._keep_as_is = False
         self._models: list[Model] = []
         self._download: asyncio.Task[bool] | None = None
@@ -175,7 +175,7 @@ class AgentFlow(ConfigSubentryFlow):
         self,
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 - its form
     ) -> SubentryFlowResult:
-        """Let somebody with a window that is too small choose another one."""
+        """Let a person with a window that is too small choose another one."""
         return self.async_show_menu(
             step_id="window",
             menu_options=["agent", "save"],
@@ -234,7 +234,7 @@ class AgentFlow(ConfigSubentryFlow):
             raise AbortFlow(err.key, err.translation_placeholders) from err
 
     async def _async_find_model(self) -> SubentryFlowResult:
-        """Go on if the server has the model; somebody may have fetched it in the meantime."""
+        """Go on if the server has the model; it may have been fetched in the meantime."""
         model = self._data[CONF_MODEL]
         if not has_model(self._models, model):
             try:
@@ -254,7 +254,7 @@ class AgentFlow(ConfigSubentryFlow):
         return self._failure is None
 
     def _size(self) -> dict[str, str]:
-        """Return the sizes of prompt and window as sentences tell them."""
+        """Return the sizes of prompt and window as the sentences give them."""
         return {"tokens": str(self._tokens), CONF_NUM_CTX: str(self._num_ctx)}
 
     def _form(

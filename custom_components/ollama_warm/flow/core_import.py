@@ -88,7 +88,7 @@ def _taken_over(data: Mapping[str, Any], apis: set[str]) -> dict[str, Any]:
         CONF_MODEL: data[CONF_MODEL],
         **prompt,
         CONF_LLM_HASS_API: [api for api in chosen if api in apis],
-        # Ollama loads a model anew when two programs ask for different windows, so the one
+        # Ollama reloads a model when two programs ask for different windows, so the one
         # that core uses where nothing was chosen is taken over, too.
         CONF_NUM_CTX: int(data.get(CONF_NUM_CTX, CORE_NUM_CTX)),
         CONF_MAX_HISTORY: int(data.get(CONF_MAX_HISTORY, DEFAULT_MAX_HISTORY)),

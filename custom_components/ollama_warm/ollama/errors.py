@@ -8,7 +8,7 @@ from ..const import DOMAIN
 class OllamaError(HomeAssistantError):
     """Base of everything that can go wrong between Home Assistant and Ollama.
 
-    The message is a translated sentence; `translation_key` tells the cases apart.
+    The message is a translated sentence; `translation_key` distinguishes the cases.
     """
 
     key = "server_error"

@@ -41,7 +41,7 @@ RECURRENT: Final = (
 """How the architectures begin (`general.architecture`) whose memory cannot be cut, only restored:
 llama.cpp's recurrent and hybrid models of summer 2026."""
 RECURRENT_KEYS: Final = (".ssm.", ".wkv.", ".shortconv.", ".kda.")
-"""What stands in a key of `model_info` of such a model, whatever its architecture is called."""
+"""What stands in a key of `model_info` of such a model, whatever the name of its architecture."""
 _WINDOW_KEY = ".attention.sliding_window"
 _HARMONY = ("gptoss", "gpt-oss")
 # What Ollama shows of a model that brings no template of its own.

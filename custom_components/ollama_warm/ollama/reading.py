@@ -18,7 +18,7 @@ LONGEST_BODY: Final = 32 * MIB
 LONGEST_STREAM: Final = 256 * MIB
 """An answer in chunks, in bytes: more than a million tokens."""
 _LARGEST: Final = 2**63 - 1
-"""What Go can count. Home Assistant's own JSON can hold no more either."""
+"""What Go can count. Home Assistant's own JSON does not hold more, either."""
 DEEPEST: Final = 100
 """How many objects and lists may stand in one another."""
 

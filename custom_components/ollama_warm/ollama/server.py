@@ -13,17 +13,17 @@ from .turnstile import Turnstile
 class ServerState:
     """The server's version, and its loaded models with their context length in tokens.
 
-    A context length of 0 was not told (Ollama before 0.10).
+    A context length of 0 was not reported (Ollama before 0.10).
     """
 
     version: str
     loaded: dict[str, int]
     on_gpu: dict[str, int] = field(default_factory=dict)
-    """Loaded model -> how many percent of it are in the memory of a GPU, where that was told."""
+    """Loaded model -> how many percent of it are in a GPU's memory, where that was reported."""
 
     @classmethod
     def of(cls, version: str, models: Iterable[Mapping[str, Any]]) -> Self:
-        """Read the models that `/api/ps` lists; what is no number there was not told."""
+        """Read the models that `/api/ps` lists; what is no number there was not reported."""
         loaded, on_gpu = dict[str, int](), dict[str, int]()
         for model in models:
             name = full_name(str(model.get("name")))
@@ -38,7 +38,7 @@ class ServerState:
         return self.loaded.get(full_name(model))
 
     def percent_on_gpu(self, model: str) -> int | None:
-        """Return how many percent of a model are on a GPU, None if it is not loaded or not told."""
+        """Return how many percent of a model are on a GPU, None if not loaded or not reported."""
         return self.on_gpu.get(full_name(model))
 
 

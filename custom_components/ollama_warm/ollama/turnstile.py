@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-# Somebody who has just been answered is likely to say something more.
+# A person who has just been answered is likely to say something more.
 QUIET_S = 5.0
 
 
@@ -12,13 +12,13 @@ class Turnstile:
     """One for each model server, as all its agents share its cache and its time."""
 
     def __init__(self) -> None:
-        """Let everybody through."""
+        """Let everyone through."""
         self._warming = asyncio.Lock()
         self._owner: object | None = None
         self._request: asyncio.Task[object] | None = None
         self._people = 0
-        self._nobody = asyncio.Event()
-        self._nobody.set()
+        self._no_person = asyncio.Event()
+        self._no_person.set()
         self._last_person = float("-inf")
 
     @property
@@ -36,7 +36,7 @@ class Turnstile:
         """Let a person's turn through to an agent.
 
         If that agent's own prefix is being read just now, the turn waits for it rather than
-        have it read twice. Anybody else's warm-up is broken off.
+        have it read twice. Anyone else's warm-up is broken off.
         """
         self._arrive()
         try:
@@ -88,19 +88,19 @@ class Turnstile:
                 self._request = None
 
     def _arrive(self) -> None:
-        """Count somebody who wants to be answered."""
+        """Count a person who wants to be answered."""
         self._people += 1
-        self._nobody.clear()
+        self._no_person.clear()
 
     def _leave(self) -> None:
-        """Count somebody no longer, and let it be quiet for a moment."""
+        """Count a person no longer, and let it be quiet for a moment."""
         self._people -= 1
         self._last_person = asyncio.get_running_loop().time()
         if not self._people:
-            self._nobody.set()
+            self._no_person.set()
 
     async def _let_through(self, owner: object) -> None:
-        """Wait for the request that reads the own prefix; break anybody else's off."""
+        """Wait for the request that reads the own prefix; break anyone else's off."""
         if self._request is None or self._request.done():
             return
         if self._owner is owner:
@@ -109,9 +109,9 @@ class Turnstile:
             self._request.cancel()
 
     async def _until_quiet(self) -> None:
-        """Wait until nobody is being answered and nobody was for a moment."""
+        """Wait until no one is being answered and no one was for a moment."""
         while True:
-            await self._nobody.wait()
+            await self._no_person.wait()
             if (seconds := self._still_waiting()) <= 0:
                 return
             await asyncio.sleep(seconds)

@@ -65,7 +65,7 @@ class AgentPrefix:
         self.spoke = [*others, device][-MOST_SPOKE:]
 
     def take(self, render: Render, now: float = 0.0) -> WirePrefix:
-        """Tell the render of one turn apart, so that it is sent behind the stable prefix.
+        """Split the render into the stable part and the tail.
 
         `now` is the time in seconds. Of what was added for this question, nothing is learned.
         """

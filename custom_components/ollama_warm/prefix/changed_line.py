@@ -72,7 +72,7 @@ class ChangedLine:
 
 
 def digest(segment: str) -> str:
-    """Return a short name for a segment that does not tell what it said."""
+    """Return a short name for a segment that does not reveal what it said."""
     return hashlib.sha256(segment.encode(errors="surrogatepass")).hexdigest()[:16]
 
 

@@ -1,6 +1,6 @@
 """The stable part of an agent's system text, and the tail that rides with a question.
 
-A layout is told what Home Assistant rendered, never what moves: it keeps what all renders
+A layout is given what Home Assistant rendered, never what moves: it keeps what all renders
 have in common, and learns from each one that does not fit.
 """
 
@@ -17,7 +17,7 @@ _DEVICES = "Additional devices:"
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One render, told apart: `stable` and `tail` together are all of its segments."""
+    """One render, split: `stable` and `tail` together are all of its segments."""
 
     stable: tuple[str, ...]
     tail: tuple[str, ...]
@@ -38,7 +38,7 @@ class PrefixLayout:
     memory: LineMemory = field(default_factory=LineMemory)
 
     def split(self, render: Sequence[str], now: float = 0.0) -> Split:
-        """Tell a render apart, and learn from it where it does not hold the stable part.
+        """Split a render, and learn from it where it does not hold the stable part.
 
         The stable part that is returned is always contained in the render, so what was
         un-exposed or deleted is gone from it at once.
@@ -75,7 +75,7 @@ class PrefixLayout:
         at_rest = [place for place in places if place not in moving]
         self.memory.settle(first, found, at_rest)
         self.stable = tuple(first[place] for place in at_rest)
-        self.memory.ride(beside.union(first[place] for place in moving), now, anew=True)
+        self.memory.ride(beside.union(first[place] for place in moving), now, again=True)
         return self.stable != before
 
     def _look(self, render: Sequence[str], now: float) -> tuple[tuple[str, ...], list[int]]:

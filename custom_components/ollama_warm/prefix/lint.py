@@ -1,7 +1,7 @@
 """Moving parts in a prompt template, found before they cost anything.
 
 `lint` reads the template and computes none of it, so it needs no Home Assistant. What it
-tells is how often a piece of the prompt changes, which is how often a model server has to
+reports is how often a piece of the prompt changes, which is how often a model server has to
 read the prompt again from there on.
 """
 
@@ -58,7 +58,7 @@ ADVICE = {
         " time with a tool when it needs it."
     ),
     Mover.DAY: (
-        "This changes once a day, and the prompt is read again after midnight, before anybody"
+        "This changes once a day, and the prompt is read again after midnight, before anyone"
         " asks. Keep it on a line of its own."
     ),
     Mover.MONTH_OR_LONGER: "This changes once a month or less often. It can stay.",
@@ -101,7 +101,7 @@ def lint(template: str) -> list[Finding]:
         # Jinja would not compile it, either.
         return [_finding(Mover.SYNTAX, source.whole)]
     places = [(source.place(node), mover) for mover, node in statements.moving]
-    # Of expressions that begin at the same place, the whole one is told.
+    # Of expressions that begin at the same place, the whole one is reported.
     places.sort(key=lambda one: (one[0].offset, one[1], one[0].end))
     found = {(place.offset, mover): _finding(mover, place) for place, mover in places}
     return list(found.values())

@@ -88,7 +88,7 @@ def function(name: str, args: Arguments) -> Value | None:
 
 
 def _by_name(name: str, args: Arguments) -> Value | None:
-    """Return what a filter gives that is told the name of another filter or test."""
+    """Return what a filter returns that is given the name of another filter or test."""
     if name not in ("map", "select", "reject"):
         return None
     inner = args.text(1, "")

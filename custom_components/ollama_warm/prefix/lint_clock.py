@@ -34,7 +34,7 @@ SENSORS = {
     "sensor.time_date": DATE | _TO_MINUTE,
 }
 
-# What an attribute of a moment tells of it.
+# What an attribute of a moment shows of it.
 ATTRIBUTES = {
     "microsecond": ClockPart.MICROSECOND,
     "second": ClockPart.SECOND,

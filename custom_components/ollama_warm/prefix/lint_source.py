@@ -17,7 +17,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-# Tokens that the lexer tells of and the parser never sees.
+# Tokens that the lexer yields and the parser never sees.
 _UNSEEN = frozenset({
     "comment_begin", "comment", "comment_end", "whitespace", "raw_begin", "raw_end",
 })  # fmt: skip

@@ -197,7 +197,7 @@ def _signature(value: Value) -> object:
 def _loop_names(target: nodes.Node, value: Value) -> dict[str, Value]:
     """Return the variables of a loop: of a list of states each is one of them.
 
-    The things of any other list move no more than the list, which is told already. In
+    The things of any other list move no more than the list, which is reported already. In
     `for domain, group in states | groupby('domain')`, the last is a list again.
     """
     if isinstance(target, nodes.Name):

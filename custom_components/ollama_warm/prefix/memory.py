@@ -167,16 +167,16 @@ class LineMemory:
                 line.at = None
             line.place = None
 
-    def ride(self, tail: Iterable[str], now: float, *, anew: bool = False) -> None:
-        """Remember what rides along, since the stable part was taken or is taken `anew`."""
+    def ride(self, tail: Iterable[str], now: float, *, again: bool = False) -> None:
+        """Remember what rides along, since the stable part was taken or is taken `again`."""
         # A line that is known to change is found again by its history, whatever it says.
         names = {digest(segment) for segment in tail} - {line.text for line in self.lines}
         for name in names - self.riding:
             # What keeps coming and going has come once more.
             if name in self.losses and self.losses[name][0] >= CHANGES:
                 self.losses[name] = (CHANGES, now)
-        anew = anew or len(self.riding) > _MOST_RIDING
-        self.riding = names if anew else self.riding | names
+        again = again or len(self.riding) > _MOST_RIDING
+        self.riding = names if again else self.riding | names
 
     def _forget(self, now: float) -> None:
         """Drop what has not changed for a week, and the oldest where there is too much."""

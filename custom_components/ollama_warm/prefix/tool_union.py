@@ -60,7 +60,7 @@ class ToolUnion:
     """Tool name -> the contexts in which it was offered at the last rebase."""
     contexts: set[str] = field(default_factory=set)
     apart: set[str] = field(default_factory=set)
-    """Names of tools that do not read the same for everybody. They are not shared."""
+    """Names of tools that do not read the same for everyone. They are not shared."""
     looked: bool = False
     """Whether the contexts were looked at, each without a person."""
     _wire: tuple[WireTool, ...] | None = field(default=None, compare=False)

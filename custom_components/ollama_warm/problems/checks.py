@@ -1,8 +1,8 @@
 """What is wrong with a server or an agent, for Home Assistant's repairs.
 
-Each check says of its issues that there is one, that it cannot be told now, or, by leaving it
-out, that there is none. What cannot be told stays as it was: an issue that somebody ignored is
-not raised anew because Home Assistant was restarted.
+Each check says of its issues that there is one, that it cannot be known now, or, by leaving it
+out, that there is none. What cannot be known stays as it was: an issue that a person ignored is
+not raised again because Home Assistant was restarted.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from ..ollama.facts import CACHED_COUNT, Version
 from ..turns.turn_log import async_turn_log
 from ..turns.turns import Reason, Turn
 from .disabled import async_is_disabled
-from .windows import Client, async_clients, fits, next_size
+from .windows import ModelUser, async_clients, fits, next_size
 
 _ALL = 100
 _LAST_TURNS = 3
@@ -62,7 +62,7 @@ class Issue:
 
 
 type Issues = dict[str, Issue | None]
-"""Id -> issue, or None where it cannot be told whether there is one."""
+"""Id -> issue, or None where it cannot be known whether there is one."""
 
 
 def issue_id(kind: Problem, owner: str, *more: str) -> str:
@@ -149,7 +149,7 @@ class _Facts:
     """What is known of one agent, and what is wrong with it."""
 
     def __init__(self, coordinator: OllamaWarmCoordinator, subentry: ConfigSubentry) -> None:
-        """Read the options as they are now, also where the agent is about to be set up anew."""
+        """Read the options as they are now, also where the agent is about to be set up again."""
         self._coordinator = coordinator
         self._subentry = subentry
         self._options = AgentOptions.from_data(subentry.data)
@@ -209,7 +209,7 @@ class _Facts:
         """Return whether the instructions could not be rendered when that was tried last."""
         prompt = self._options.prompt or ""
         failing = self._coordinator.agents[self._subentry.subentry_id].prompts.failing
-        # Everybody may list issues, so only the fix flow shows what stands there.
+        # Everyone may list issues, so only the fix flow shows what stands there.
         key = self._id(Problem.FAILING, prompt_key(prompt))
         if not failing.tried:
             return {key: None}
@@ -251,7 +251,7 @@ class _Facts:
         return sum(map(len, prefix.layout.stable)) + prefix.tools.length(prefix.tools.wire())
 
     def windows(self, seen: int | None) -> Issues:
-        """Return whether somebody has the model loaded with another context length."""
+        """Return whether something else has the model loaded with another context length."""
         own = self._options.num_ctx
         url = self._coordinator.server.client.url
         others = [
@@ -276,7 +276,7 @@ class _Facts:
             return {}
         return {self._id(Problem.SEEN_WINDOW): self._two_windows(seen, None, agree=agree)}
 
-    def _two_windows(self, num_ctx: int, other: Client | None, *, agree: bool) -> Issue:
+    def _two_windows(self, num_ctx: int, other: ModelUser | None, *, agree: bool) -> Issue:
         """Return the issue of two context lengths, with a way out where this agent can take it."""
         own = self._options.num_ctx
         names = self._names(model=self._options.model, num_ctx=own, other_num_ctx=num_ctx)

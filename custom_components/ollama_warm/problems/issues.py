@@ -114,7 +114,7 @@ class IssueWatch:
     def _not_looked_at(self) -> set[str]:
         """Return the ids of entries and agents that cannot be looked at now, but are still there.
 
-        Nobody wants to hear of another integration's agents once ours is gone.
+        No one wants to hear of another integration's agents once ours is gone.
         """
         entries = self._hass.config_entries.async_entries(DOMAIN, include_disabled=False)
         away = [entry for entry in entries if entry.entry_id not in self._servers]
@@ -128,7 +128,7 @@ class IssueWatch:
     def _look_at_windows(
         self, coordinator: OllamaWarmCoordinator, since: datetime, asked: datetime
     ) -> None:
-        """Remember whether an agent's model was loaded by somebody with another context length.
+        """Remember whether another program loaded an agent's model with another length.
 
         `asked` is when the server was asked at the latest. Where the agent itself had no turn
         before that, the length may be its own of before its options changed.

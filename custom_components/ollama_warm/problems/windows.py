@@ -1,6 +1,6 @@
 """Who else loads a model, and with which context length.
 
-Ollama loads a model anew for each request whose context length is another one, and what was
+Ollama reloads a model for each request whose context length is another one, and what was
 cached is lost.
 """
 
@@ -23,8 +23,8 @@ _ROOM = 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """Somebody in this Home Assistant who has a model loaded."""
+class ModelUser:
+    """An agent in this Home Assistant that has a model loaded."""
 
     subentry_id: str
     name: str
@@ -33,8 +33,8 @@ class Client:
 
 
 @callback
-def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[Client]:
-    """Yield all who use a model of a server."""
+def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[ModelUser]:
+    """Yield all agents that use a model of a server."""
     for domain, usual in ((DOMAIN, DEFAULT_NUM_CTX), (CORE_DOMAIN, CORE_NUM_CTX)):
         for entry in hass.config_entries.async_entries(domain, include_disabled=False):
             if not is_same_server({**entry.data, **entry.options}.get(CONF_URL), url):
@@ -43,7 +43,7 @@ def async_clients(hass: HomeAssistant, url: str, model: str) -> Iterator[Client]
                 if full_name(str(subentry.data.get(CONF_MODEL, ""))) == full_name(
                     model
                 ) and not async_is_disabled(hass, subentry.subentry_id, domain):
-                    yield Client(
+                    yield ModelUser(
                         subentry_id=subentry.subentry_id,
                         name=subentry.title,
                         ours=domain == DOMAIN,

@@ -15,7 +15,7 @@ from .words import async_words
 
 
 class DateTimeTool(Tool):
-    """Tells the date and time. Its name's end keeps Home Assistant's clock out of the prompt."""
+    """Reports date and time. The end of its name keeps Home Assistant's clock out of the prompt."""
 
     name = f"{DOMAIN}__GetDateTime"
     title = "Get date and time"
@@ -27,7 +27,7 @@ class DateTimeTool(Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: ToolInput, llm_context: LLMContext
     ) -> ToolResult:
-        """Tell the date, the time and the sun's times; it does not rise everywhere every day."""
+        """Report the date, the time and the sun's times; it does not rise everywhere every day."""
         now = dt_util.now()
         words = await async_words(hass, llm_context.language)
         data: JsonObjectType = {

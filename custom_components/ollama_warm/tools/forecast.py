@@ -162,7 +162,7 @@ def _merged(parts: Sequence[Entry]) -> Entry:
 
 
 def _badness(condition: str) -> int:
-    """Return how bad a condition is; one that nobody knows is the least of our troubles."""
+    """Return how bad a condition is; one that no one knows is the least of our troubles."""
     return _MILDEST_TO_WORST.index(condition) if condition in _MILDEST_TO_WORST else -1
 
 

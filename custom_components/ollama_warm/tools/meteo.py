@@ -18,7 +18,7 @@ WHEN: Final = "when"
 
 
 class MeteoTool(Tool):
-    """Tells the weather and the forecast; it is described the same way whatever the weather."""
+    """Reports the weather and the forecast; it is described the same way whatever the weather."""
 
     name = f"{DOMAIN}__meteo"
     title = "Get weather"
@@ -31,7 +31,7 @@ class MeteoTool(Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: ToolInput, llm_context: LLMContext
     ) -> ToolResult:
-        """Tell the weather, or in one sentence why that cannot be done."""
+        """Report the weather, or in one sentence why that cannot be done."""
         now = dt_util.now()
         # Not by the schema: a small model's words are understood as well as they can be.
         said = tool_input.tool_args.get(WHEN)

@@ -119,7 +119,7 @@ def without_duplicates(apis: Sequence[str] | None) -> list[str] | None:
 
 @callback
 def _is_for_others(hass: HomeAssistant) -> bool:
-    """Return whether the weather was chosen to be told by other integrations' agents as well."""
+    """Return whether the weather was chosen to be reported by other integrations' agents, too."""
     entries = hass.config_entries.async_entries(DOMAIN, include_disabled=False)
     return any(entry.options.get(CONF_WEATHER_FOR_OTHERS) for entry in entries)
 

@@ -31,7 +31,7 @@ _FEATURES = {
 
 
 class NoWeatherError(Exception):
-    """There is no weather to tell of; names the sentence that says why."""
+    """There is no weather to report; names the sentence that says why."""
 
     def __init__(self, key: str, **values: str) -> None:
         """Name the sentence and its values."""

@@ -15,7 +15,7 @@ from .when import Asked, Period, tonight
 from .words import Words
 
 _DAYS = 7
-# Enough to tell when it will rain, and few enough for a small model.
+# Enough to say when it will rain, and few enough for a small model.
 _BLOCKS = 8
 _BLOCKS_BESIDE_DAYS = 4
 _HOUR = timedelta(hours=1)

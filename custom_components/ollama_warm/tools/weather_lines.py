@@ -31,13 +31,13 @@ _WET = ("rainy", "pouring", "lightning-rainy", *_FROZEN)
 
 @dataclass(frozen=True, slots=True)
 class WeatherLines:
-    """Writes lines in somebody's words and with a weather entity's units."""
+    """Writes lines in one language and with a weather entity's units."""
 
     words: Words
     units: Mapping[str, Any]
     """The attributes of the entity."""
     brief: bool = False
-    """Whether there are many lines: then no gusts are told, and only a strong wind is forecast."""
+    """Whether there are many lines: then gusts are left out, and only a strong wind is forecast."""
 
     def now(self, state: State, hour: Entry | None) -> str:
         """Return the present weather; the rain of this hour comes from the forecast."""

@@ -35,7 +35,7 @@ OFFERED = (
     *WEEKDAYS,
     "week",
 )
-"""What a model is told that it may ask for."""
+"""What a model reads that it may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Asked:
 
 
 def understand(said: object, names: Mapping[str, str], now: datetime) -> Asked:
-    """Return what a model asks for. What nobody understands asks for everything.
+    """Return what a model asks for. What no one understands asks for everything.
 
     `names` are the names of times in people's languages, and ours for them.
     """

@@ -69,7 +69,7 @@ class Words:
         return self.text("clock", date=self.full_date(now), time=f"{now:%H:%M}")
 
     def label(self, day: date, today: date) -> str:
-        """Return how a day is called today."""
+        """Return the name of a day as seen from today."""
         label = self.text("day", weekday=self.weekday(day), day=self._day(day))
         away = {0: "today", 1: "tomorrow"}.get((day - today).days)
         label = self.text(away, day=label) if away else label

@@ -1,6 +1,6 @@
 """An event for each warm-up that did not do what it should, for the logbook and automations.
 
-Says of what kind the reason is, and nothing of anybody's words or names.
+Says of what kind the reason is, and nothing of anyone's words or names.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ NO_PROMPT: Final = "no_prompt"
 
 @callback
 def async_report_not_warm(hass: HomeAssistant, entity_id: str, turn: Turn) -> None:
-    """Tell that a warm-up of an agent could not be confirmed."""
+    """Report that a warm-up of an agent could not be confirmed."""
     hass.bus.async_fire(
         EVENT_NOT_WARMED,
         {
@@ -35,7 +35,7 @@ def async_report_not_warm(hass: HomeAssistant, entity_id: str, turn: Turn) -> No
 
 @callback
 def async_report_failed(hass: HomeAssistant, entity_id: str, err: HomeAssistantError) -> None:
-    """Tell that an agent could not be warmed at all."""
+    """Report that an agent could not be warmed at all."""
     own = err.translation_key if err.translation_domain == DOMAIN else None
     reason = NO_PROMPT if isinstance(err, ConverseError) else own or FAILED
     hass.bus.async_fire(

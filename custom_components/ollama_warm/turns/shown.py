@@ -1,4 +1,4 @@
-"""What is told of turns: counts to everybody, words of the prompt to administrators only."""
+"""What is shown of turns: counts to everyone, words of the prompt to administrators only."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from .turns import Turn
 
 
 def may_read_prompt(user: User | None) -> bool:
-    """Return whether somebody may read the prompt, or a quote of it: only an administrator may.
+    """Return whether a person may read the prompt, or a quote of it: only an administrator may.
 
-    Nobody is known where a voice satellite or an automation asks.
+    No one is known where a voice satellite or an automation asks.
     """
     return user is not None and user.is_active and user.is_admin
 
@@ -27,12 +27,12 @@ async def async_may_read_prompt(hass: HomeAssistant, context: Context) -> bool:
 def turn_as_dict(turn: Turn, *, quote: bool) -> dict[str, Any]:
     """Return a turn as the contract has it; with what changed in the prompt, if that is due.
 
-    That something changed is for everybody.
+    That something changed is for everyone.
     """
-    told = turn.as_dict()
+    shown = turn.as_dict()
     if quote and turn.detail:
-        told["reason"] = f"{turn.reason.value}: {turn.detail}"
-    return told
+        shown["reason"] = f"{turn.reason.value}: {turn.detail}"
+    return shown
 
 
 def logged_turn_as_dict(logged: LoggedTurn, *, quote: bool) -> dict[str, Any]:

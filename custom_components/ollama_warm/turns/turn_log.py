@@ -35,7 +35,7 @@ class LoggedTurn:
 
     @property
     def failed(self) -> bool:
-        """Return whether it came to no result."""
+        """Return whether it reached no result."""
         return self.turn is FAILED
 
 

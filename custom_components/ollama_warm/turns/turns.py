@@ -1,6 +1,6 @@
 """What a turn cost, and whose doing it was.
 
-A turn is one call of the model. Nothing here knows anybody's words: a turn keeps counts, a
+A turn is one call of the model. Nothing here knows anyone's words: a turn keeps counts, a
 verdict, and of the prompt at most a quote of the system text that changed.
 """
 
@@ -23,7 +23,7 @@ _DENSER = 1.5
 _BYTES_PER_TOKEN = 3
 # Ollama's load_duration is a few milliseconds for a model that is there, and next to nothing
 # takes less than this to load. It only counts where the whole cache is gone.
-_LOADED_ANEW_S = 0.05
+_RELOADED_S = 0.05
 _BATCHES = (512, 1024, 2048)
 
 
@@ -51,7 +51,7 @@ class Reason(StrEnum):
     CHECKPOINT = "checkpoint"
     EVICTED = "evicted"
     FAILED = "failed"
-    """Nobody knows, as the question or the warm-up came to no result."""
+    """No one knows, as the question or the warm-up reached no result."""
 
 
 _OF_PART = {PrefixPart.SEGMENT: Reason.SEGMENT_CHANGED, PrefixPart.TOOL: Reason.TOOL_CHANGED}
@@ -108,7 +108,7 @@ class Turn:
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as the contract with the warmer has it.
 
-        Of the reason only its kind: the detail quotes the prompt, and `told.py` knows for whom.
+        Of the reason only its kind: the detail quotes the prompt, and `shown.py` knows for whom.
         """
         return {
             "prompt_tokens": self.prompt_tokens,
@@ -138,7 +138,7 @@ FAILED = Turn(
     verdict=Verdict.UNKNOWN,
     reason=Reason.FAILED,
 )
-"""A turn that came to no result."""
+"""A turn that reached no result."""
 
 
 def judge(
@@ -194,7 +194,7 @@ def _likely_cause(
     counts: Counts, re_read: int, last_node: str | None, *, other_options: bool
 ) -> Reason:
     """Return why a server has not what it was sent, the first cause that the counts allow."""
-    if not counts.cached_tokens and (counts.load_s or 0) > _LOADED_ANEW_S:
+    if not counts.cached_tokens and (counts.load_s or 0) > _RELOADED_S:
         return Reason.MODEL_LOADED
     if other_options:
         return Reason.OTHER_OPTIONS

@@ -1,4 +1,4 @@
-"""The occasions on which prompts may have changed, as Home Assistant tells of them."""
+"""The occasions on which prompts may have changed, as Home Assistant reports them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ from homeassistant.util import dt as dt_util
 
 
 class Occasions:
-    """Tells of what changes in the house, and of moments at which prompts may read differently."""
+    """Reports what changes in the house, and moments at which prompts may read differently."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Occasions:
 
     @callback
     def async_stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         for stop in self._stop:
             stop()
         self._stop_midnight()
@@ -85,7 +85,7 @@ class Occasions:
 
     @callback
     def _at_midnight(self, _now: datetime) -> None:
-        """Tell of it, and wait for the next one."""
+        """Report it, and wait for the next one."""
         self._moment()
         self._await_midnight()
 

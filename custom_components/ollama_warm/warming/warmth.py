@@ -72,7 +72,7 @@ class Warmth:
 
     @callback
     def async_stop(self) -> None:
-        """Listen no more, and end what is going on."""
+        """Stop listening, and end what is going on."""
         self._stopped.set()
         for stop in self._stop:
             stop()
@@ -119,12 +119,12 @@ class Warmth:
             self._begin(self._async_until_nothing_changes())
 
     async def _async_forget_gone(self) -> None:
-        """Take from all that is stored what no prompt names any more, whatever the server does."""
+        """Take from all that is stored what no prompt still names, whatever the server does."""
         for warm_up in self._warm_ups.values():
             await warm_up.agent.async_forget_gone(self.hass.config.language)
 
     async def _async_until_nothing_changes(self) -> None:
-        """Warm all agents, and again as often as something has changed meanwhile."""
+        """Warm all agents, and again as often as something has changed in the meantime."""
         self._warming_all = True
         try:
             while self._once_more:
@@ -135,14 +135,14 @@ class Warmth:
 
     @callback
     def _begin[T](self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Let a warm-up run until it is over or nothing is watched any more."""
+        """Let a warm-up run until it is over or nothing is watched any longer."""
         task = self.hass.async_create_background_task(work, f"{DOMAIN} warm-up")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def _until_stopped[T](self, agent: Agent, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for a warm-up that somebody asked for, and that ends when the entry is unloaded.
+        """Wait for a warm-up that a person asked for, and that ends when the entry is unloaded.
 
         Raises UnloadedError in that case.
         """
@@ -167,7 +167,7 @@ class Warmth:
                 await self._async_warm(subentry_id)
 
     async def async_wake(self, subentry_id: str, language: str) -> None:
-        """Read an agent's prefix while somebody who said the wake word still talks."""
+        """Read an agent's prefix while the person who said the wake word still talks."""
         turnstile = self._server.turnstile
         if turnstile.recently_used or turnstile.warming:
             return
@@ -219,11 +219,11 @@ class Warmth:
             self.outcomes.async_failed(agent, err)
 
     def _is_lost(self, warm_up: WarmUp, seen: ServerState, state: ServerState) -> bool:
-        """Return whether an agent's model was loaded anew or with other options."""
+        """Return whether an agent's model was reloaded or has other options."""
         options = warm_up.agent.options
         before, now = (at.context_length(options.model) for at in (seen, state))
         if now is None:
-            # A model that may be unloaded is left alone until somebody needs it.
+            # A model that may be unloaded is left alone until someone needs it.
             return before is not None and options.keep_alive == KEEP_ALIVE_FOREVER
         if now in (0, options.num_ctx):
             return before is None
