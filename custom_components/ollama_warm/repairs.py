@@ -18,7 +18,7 @@ from .agent.options import AgentOptions
 from .const import CONF_NUM_CTX
 from .coordinator import OllamaWarmConfigEntry
 from .ollama.errors import OllamaError
-from .problems.checks import Problem
+from .problems.problem import Problem
 from .problems.windows import longest
 
 

@@ -152,7 +152,7 @@ async def test_a_tool_that_never_ends(  # noqa: PLR0913, PLR0917 (fixtures)
     result = await question
     assert "This did not end within 5 minutes. It may still be running." in speech(result)
     assert ("result" in speech(result)) == bool(after)
-    (line,) = [record for record in caplog.records if "did not come to an end" in record.message]
+    (line,) = [record for record in caplog.records if "so the model was informed" in record.message]
     assert (line.levelno, str(LONGEST_S) in line.message) == (logging.WARNING, True)
     assert agent.runtime_data.server.turnstile._people == 0
     assert speech(await house.ask("Are you there?", "kitchen")) == "Yes."

@@ -11,7 +11,7 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
 
 from custom_components.ollama_warm.agent.explanation import Mark
 from custom_components.ollama_warm.const import DOMAIN
-from custom_components.ollama_warm.problems.checks import Problem, issue_id
+from custom_components.ollama_warm.problems.problem import Problem, issue_id
 from custom_components.ollama_warm.turns.shown import logged_turn_as_dict, turn_as_dict
 from custom_components.ollama_warm.turns.turn_log import Cause, LoggedTurn
 from custom_components.ollama_warm.turns.turns import Reason, Turn, Verdict

@@ -6,8 +6,6 @@ not raised again because Home Assistant was restarted.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import StrEnum
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_PROMPT
@@ -23,6 +21,7 @@ from ..ollama.facts import CACHED_COUNT, Version
 from ..turns.turn_log import async_turn_log
 from ..turns.turns import Reason, Turn
 from .disabled import async_is_disabled
+from .problem import Issue, Issues, Problem, issue_id
 from .windows import ModelUser, async_clients, fits, next_size
 
 _ALL = 100
@@ -32,42 +31,6 @@ _MOST_RIDING_TOKENS = 200
 # English prose has four to five, a list of entities about three.
 _CHARACTERS_PER_TOKEN = 4
 _MOST_CHARACTERS_PER_TOKEN = 5
-
-
-class Problem(StrEnum):
-    """What can be wrong. The value is the first part of the id of its issues."""
-
-    MOVING = "moving_part"
-    CORE_MOVING = "core_moving_part"
-    UNREADABLE = "unreadable_prompt"
-    FAILING = "failing_prompt"
-    REFUSED = "api_refused"
-    WINDOW = "window_too_small"
-    OTHER_WINDOW = "other_window"
-    SEEN_WINDOW = "seen_window"
-    NO_COUNTS = "no_cached_counts"
-    OFFLOAD = "cpu_offload"
-    COLD = "cold"
-    RIDES = "rides_along"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issue:
-    """One issue. `data` is what its fix flow needs; without it there is none."""
-
-    key: str
-    placeholders: dict[str, str]
-    severity: IssueSeverity = IssueSeverity.WARNING
-    data: dict[str, str | int | float | None] | None = field(default=None)
-
-
-type Issues = dict[str, Issue | None]
-"""Id -> issue, or None where it cannot be known whether there is one."""
-
-
-def issue_id(kind: Problem, owner: str, *more: str) -> str:
-    """Return the id of an issue of an entry or a subentry."""
-    return ".".join((kind.value, owner, *more))
 
 
 @callback
@@ -156,8 +119,8 @@ class _Facts:
         self._turns = _counted(coordinator, subentry.subentry_id)
         self._tokens = [turn.prompt_tokens or 0 for turn in self._turns]
 
-    def _id(self, kind: Problem, *more: str) -> str:
-        return issue_id(kind, self._subentry.subentry_id, *more)
+    def _id(self, problem: Problem, *more: str) -> str:
+        return issue_id(problem, self._subentry.subentry_id, *more)
 
     def _data(self, num_ctx: int | None = None) -> dict[str, str | int | float | None]:
         """Return what a fix flow needs."""

@@ -14,11 +14,12 @@ from ..agent.options import AgentOptions
 from ..const import CORE_DOMAIN, DOMAIN
 from ..coordinator import UPDATE_INTERVAL, OllamaWarmCoordinator
 from ..turns.turn_log import async_turn_log, turn_signal
-from .checks import Issues, Problem, async_core_agents, async_core_issues, async_server_issues
+from .checks import async_core_agents, async_core_issues, async_server_issues
+from .problem import Issues, Problem
 
 # Two clients take turns, so it is seen now and then only.
 _SEEN_FOR = timedelta(days=1)
-_ALL_KINDS = {kind.value for kind in Problem}
+_ALL_PROBLEMS = {problem.value for problem in Problem}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class IssueWatch:
             kind, _, rest = issue_id.partition(".")
             if (
                 domain == DOMAIN
-                and kind in _ALL_KINDS
+                and kind in _ALL_PROBLEMS
                 and issue_id not in wanted
                 and rest.partition(".")[0] not in unknown
             ):
