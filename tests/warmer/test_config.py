@@ -1,5 +1,6 @@
 """The configuration file: what is read, and the words for each mistake."""
 
+import codecs
 from pathlib import Path
 import re
 
@@ -224,6 +225,18 @@ def test_as_the_editor_of_windows_writes_it(tmp_path: Path, encoding: str, ends:
     plain = load_config(write(tmp_path, GOOD))
 
     assert load_config(write(tmp_path, GOOD.replace("\n", ends).encode(encoding))) == plain
+
+
+def test_two_marks_of_byte_order(tmp_path: Path) -> None:
+    """Files that were put together have one of each."""
+    plain = load_config(write(tmp_path, GOOD))
+
+    assert load_config(write(tmp_path, codecs.BOM_UTF8 * 2 + GOOD.encode())) == plain
+
+
+def test_brackets_without_end(tmp_path: Path) -> None:
+    """What the reader of TOML gives up is a mistake in the file, too."""
+    assert mistake(tmp_path, b"a=" + b"[" * 5_000).startswith("is not valid TOML")
 
 
 def test_missing_file(tmp_path: Path) -> None:

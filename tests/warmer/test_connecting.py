@@ -7,6 +7,7 @@ from http import HTTPStatus
 import json
 
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
 
 from ollama_warmer.house import client as home_assistant, connecting
 from tests.warmer.conftest import Run
@@ -110,9 +111,26 @@ async def test_websocket_that_is_not_home_assistant(house: House, run: Run) -> N
     assert not house.logins
 
 
-async def test_websocket_that_does_not_speak_json(house: House, run: Run) -> None:
-    """The same for a greeting that is not JSON."""
-    house.greeting = "hello"
+@pytest.mark.parametrize("code", [1000, 1001, 1011])
+async def test_login_that_is_broken_off(run: Run, code: int) -> None:
+    """Whoever asks for the token as Home Assistant does is Home Assistant."""
+
+    async def stop(connection: ServerConnection) -> None:
+        await connection.send(House().greeting)
+        await connection.recv()
+        await connection.close(code)
+
+    async with serve(stop, "127.0.0.1", 0) as server:
+        result = await run(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+
+    assert result.exit_code == 3
+    assert "did not finish the login: see whether it is stopping or restarting" in result.stderr
+
+
+@pytest.mark.parametrize("greeting", ["hello", "[]", "[" * 100_000])
+async def test_websocket_that_does_not_speak_json(house: House, run: Run, greeting: str) -> None:
+    """The same for a greeting that is not JSON, or without an end."""
+    house.greeting = greeting
 
     result = await run(house.url)
 
@@ -179,15 +197,17 @@ async def test_token_is_refused(house: House, run: Run) -> None:
     assert len(house.logins) == 1
 
 
-async def test_refusal_that_quotes_the_token(house: House, run: Run) -> None:
-    """Even a server's own words do not bring the token to the screen."""
+@pytest.mark.parametrize("before", [0, 280])
+async def test_refusal_that_quotes_the_token(house: House, run: Run, before: int) -> None:
+    """Even a server's own words do not bring the token to the screen, nor half of it."""
     house.token = "another"
-    house.refusal["message"] = f"Got {TOKEN} \x1b[2J"
+    house.refusal["message"] = f"{'x' * before}Got {TOKEN} \x1b[2J"
 
     result = await run(house.url)
 
     assert result.exit_code == 4
     assert "Got *** " in result.stderr
+    assert TOKEN[:12] not in result.stderr
     assert "\x1b" not in result.stderr
 
 

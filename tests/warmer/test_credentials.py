@@ -132,6 +132,9 @@ WRAPPED = {
     "too much": (f"{TOKEN}.more", "three parts"),
     "a password": ("correct-horse-battery", "three parts"),
     "base64 of another kind": (f"{TOKEN}+/", "three parts"),
+    "base64 with its ends": (TOKEN.replace(".", "=."), "three parts"),
+    "base64 with its end": (f"{TOKEN}==", "three parts"),
+    "far too much": (TOKEN + "x" * 5_000, "far too long"),
     "brackets": (f"<{TOKEN}>", "three parts"),
     "a full stop": (f"{TOKEN}.", "three parts"),
 }
@@ -155,10 +158,18 @@ async def test_what_can_be_no_token_is_not_sent(
     assert not house.logins
 
 
+@pytest.mark.parametrize("more", ["x" * 1_000_000, "\n" * 65_530 + "and more"])
+def test_a_file_that_is_cut_off(tmp_path: Path, more: str) -> None:
+    """The beginning of a very large file, which is all that is read of it, is no token."""
+    with pytest.raises(TokenError, match="it is far too long"):
+        load_token(token_file(tmp_path, TOKEN + more), {})
+
+
 @pytest.mark.parametrize(
     "content",
     [
         TOKEN.encode("utf-8-sig"),
+        codecs.BOM_UTF8 * 2 + TOKEN.encode(),
         TOKEN.encode("utf-16"),
         codecs.BOM_UTF16_BE + TOKEN.encode("utf-16-be"),
         f"\r\n{TOKEN}\r\n\r\n".encode(),

@@ -350,6 +350,34 @@ async def test_an_agent_that_can_only_fail(  # noqa: PLR0913, PLR0917 - columns 
             assert 'The preferred assistant "' in result.stderr
 
 
+@pytest.mark.parametrize("preferred", [None, "", "id-of-lost", 5])
+@pytest.mark.parametrize("pipelines", [[], [pipeline("Plain", BUILT_IN)]])
+async def test_nothing_is_preferred(
+    house: House,
+    lived: Lived,
+    discover: Discover,
+    pipelines: list[Message],
+    preferred: object,
+) -> None:
+    """The only agent that asks a model is taken then; of two, one has to be named."""
+    answer = {"pipelines": pipelines, "preferred_pipeline": preferred}
+    house.overrides[PIPELINES] = lambda _: answer
+    lived.satellite("kitchen", "preferred")
+    house.agents = [AGENT, "homeassistant", BUILT_IN]
+
+    result = await discover(house.url)
+
+    assert result.exit_code == 0
+    assert f'agent = "{AGENT}"' in result.stdout
+    house.agents = ["conversation.a", "homeassistant", "conversation.b"]
+    result = await discover(house.url)
+    assert result.exit_code == 2
+    assert (
+        "No assistant is the preferred one. Name an agent that asks a model with --agent: there "
+        'are "conversation.a", "conversation.b"\n'
+    ) in result.stderr
+
+
 async def test_agents_are_not_told(house: House, lived: Lived, discover: Discover) -> None:
     """Those of the assistants are listed then, and why there may be others is said."""
     house.overrides["conversation/agent/list"] = refuse()
@@ -455,7 +483,6 @@ async def test_registries_are_not_told(
     [
         (PIPELINES, []),
         (PIPELINES, {"pipelines": 5}),
-        (PIPELINES, {"pipelines": [], "preferred_pipeline": "lost"}),
         (ENTITIES, {"entities": []}),
         ("get_states", ["light.lamp"]),
     ],

@@ -39,7 +39,9 @@ LOCKED = "a proxy in front of Home Assistant asks for a password of its own"
         (503, "", BEHIND, "passes WebSockets on"),
         (504, "", BEHIND, "passes WebSockets on"),
         (404, "", "Home Assistant's own address", BEHIND),
-        (429, "", "Home Assistant's own address", BEHIND),
+        (429, "", "limits how often it is asked", "passes WebSockets on"),
+        (403, "", "a proxy in front of Home Assistant keeps this machine out", LOCKED),
+        (304, "", "instead of opening a WebSocket", "sends visitors on"),
     ],
 )
 async def test_http_answers(  # noqa: PLR0913, PLR0917 - columns of a table
@@ -66,6 +68,7 @@ async def test_http_answers(  # noqa: PLR0913, PLR0917 - columns of a table
         ("https://me:secret@login.example/", "on to https://login.example, and the token is not"),
         ("https://[2001:db8::1]:8123/x", "on to https://[2001:db8::1]:8123, and the token is not"),
         ("//login.example/", "on to http://login.example, and the token is not"),
+        ("javascript:void", "on to javascript:void, and the token is not"),
         ("/api/websocket", "round in a circle"),
         ("", "round in a circle"),
         ("https://[wrong", "https://[wrong"),
@@ -201,7 +204,23 @@ async def test_a_home_assistant_that_hangs(
     assert "is not heard any more, it has answered no ping" in result.stdout
 
 
-@pytest.mark.parametrize("words", ["Unauthorized.", "User is not active...", "No"])
+async def test_a_mistake_that_home_assistant_owns_up_to(house: House, run: Run) -> None:
+    """It closes with the same code as this side does when no ping is answered."""
+
+    def fail(_: Message) -> object:
+        raise Goodbye(1011)
+
+    house.overrides["conversation/process"] = fail
+
+    result = await run(house.url, "--target", "app")
+
+    assert "no ping" not in result.stdout
+    assert "The connection to Home Assistant broke: see whether it restarted" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words", ["Unauthorized.", "User is not active...", "No", "Why?", "Stop!", "x" * 400, "."]
+)
 async def test_no_sentence_ends_twice(
     house: House,
     run: Run,
@@ -215,6 +234,7 @@ async def test_no_sentence_ends_twice(
     for result in (await run(house.url), await discover(house.url)):
         assert not two.search(result.output.replace(words, "")), result.output
     house.refusal["message"] = words
+    two = re.compile(rf"{two.pattern}|[?!…]\.")
     assert not two.search((await run(house.url, token="an.old.token")).stderr)
     finding = HOME_ASSISTANT.problem("x", words, f"Do {words}")
     assert not finding.words.endswith(".")

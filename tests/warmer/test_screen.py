@@ -6,6 +6,8 @@ from io import StringIO
 import json
 from pathlib import Path
 import re
+import subprocess
+import sys
 import tomllib
 
 from click.testing import CliRunner, Result
@@ -102,6 +104,28 @@ async def test_every_command_says_all_in_any_encoding(
     wrong = await invoke(encoding, "warm", "--config", config, "--target", "Ölküche")
     assert wrong.exit_code == 2
     assert "lk" in wrong.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has it")
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("status", "--json")])
+def test_no_room_for_what_is_shown(arguments: tuple[str, ...]) -> None:
+    """A full disk behind standard output is a sentence."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ollama_warmer", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    if "--json" not in arguments:
+        assert done.stderr == (
+            "Error: what was to be shown cannot be written: No space left on device. Send it "
+            "elsewhere\n"
+        )
+        assert done.returncode == 1
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

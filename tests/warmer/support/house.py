@@ -75,7 +75,12 @@ class Cut(Exception):  # noqa: N818 - an instruction to the house, not an error
 
 
 class Goodbye(Exception):  # noqa: N818 - as above
-    """Makes the house close the connection as a restart does."""
+    """Makes the house close the connection as a restart does, or with another code."""
+
+    def __init__(self, code: int = 1000) -> None:
+        """Keep the code."""
+        super().__init__(code)
+        self.code = code
 
 
 class Say(Exception):  # noqa: N818 - as above
@@ -167,8 +172,8 @@ class House:
         except Cut:
             connection.transport.abort()
             return
-        except Goodbye:
-            await connection.close()
+        except Goodbye as err:
+            await connection.close(err.code)
             return
         except Say as err:
             await connection.send(err.words)

@@ -1,16 +1,20 @@
 """The command `ollama-warmer`."""
 
+import errno
 from importlib import import_module
+import sys
 from typing import Any
 
 import click
 
-from ollama_warmer.screen import fit_streams
+from ollama_warmer.errors import ExitCode
+from ollama_warmer.screen import fit_streams, give_up_output
 
 # Each is the function of this name in `ollama_warmer.commands`, in the module of this name. They
 # stand in the order in which a person comes to need them.
 _COMMANDS = ("discover", "warm", "run", "status", "doctor", "clock", "probe")
 _ENDLESS = 10_000
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class _Commands(click.Group):
@@ -20,7 +24,14 @@ class _Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[explicit-override]  # noqa: ANN401 - as click's
         """Run the command that is asked for."""
         fit_streams()
-        return super().main(*args, **kwargs)
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as err:
+            # One of a file has a name. A pipe that no one reads from any more is click's.
+            if err.errno not in _NO_ROOM or err.filename is not None:
+                raise
+            give_up_output(err)
+            sys.exit(ExitCode.NOT_ALL_WARM)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # type: ignore[explicit-override]
         """Return their names."""

@@ -1,9 +1,12 @@
 """Writes to the terminal or pipe that is there, whatever characters its encoding lacks."""
 
 import codecs
+from contextlib import suppress
 from functools import partial
 import io
 import json
+import os
+from pathlib import Path
 import sys
 import unicodedata
 
@@ -25,6 +28,17 @@ def fit_streams() -> None:
             name = f"{_NEAREST}.{stream.encoding}"
             codecs.register_error(name, partial(_nearest, encoding=stream.encoding))
             stream.reconfigure(errors=name)
+
+
+def give_up_output(err: OSError) -> None:
+    """Say why standard output cannot be written, and leave out what is still to come.
+
+    Python would write it once more at its end, and fail with a traceback.
+    """
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    with suppress(OSError):
+        say(f"Error: what was to be shown cannot be written: {err.strerror}. Send it elsewhere")
 
 
 def say(words: str) -> None:

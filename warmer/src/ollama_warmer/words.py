@@ -17,8 +17,8 @@ def printable(words: object) -> str:
 
 
 def phrase(words: object) -> str:
-    """Return words that came from elsewhere as they fit into a sentence: without a full stop."""
-    return printable(words).strip().rstrip(".")
+    """Return words that came from elsewhere as they fit into a sentence: without an end of one."""
+    return printable(words).strip().rstrip(".!?\u2026 ")
 
 
 def listing(names: Iterable[str]) -> str:

@@ -12,4 +12,6 @@ def decoded(content: bytes, errors: str = "strict") -> str:
         UnicodeDecodeError: It is neither, and `errors` is not another of Python's ways.
     """
     is_utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return content.decode("utf-16" if is_utf_16 else "utf-8-sig", errors)
+    text = content.decode("utf-16" if is_utf_16 else "utf-8", errors)
+    # Two files that were put together have a second one.
+    return text.lstrip("\ufeff")

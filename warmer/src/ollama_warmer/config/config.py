@@ -199,6 +199,10 @@ def load_config(path: Path) -> Config:
         ) from err
     except UnicodeDecodeError as err:
         raise ConfigError(f"{path}: is not text in UTF-8: save it as UTF-8") from err
+    except RecursionError as err:
+        raise ConfigError(
+            f"{path}: is not valid TOML: it has too many brackets in brackets"
+        ) from err
     except tomllib.TOMLDecodeError as err:
         raise ConfigError(f"{path}: is not valid TOML: {err}") from err
     try:

@@ -1,9 +1,9 @@
 """Knows when a model server says that it loads a model, in every format of a log.
 
 Ollama: v0.1.0 to v0.33 (llm/server.go, llm/llama_server.go, x/mlxrunner/client.go and
-x/imagegen/server.go). "starting llama runner" until 0.1.17, "starting llama server" from 0.1.32 to
-0.11.4, "starting runner" to 0.24, "starting llama-server" since 0.30. llama-server itself writes
-"model loaded" when it is ready.
+x/imagegen/server.go). "starting llama runner" until 0.1.17, "Starting llama main loop" to 0.1.31,
+"starting llama server" to 0.11.4, "starting runner" to 0.24, "starting llama-server" since 0.30.
+llama-server itself writes "model loaded" when it is ready.
 """
 
 from ollama_warmer.counts.register import Start, all_formats

@@ -44,7 +44,7 @@ def _ask(listen: Address) -> tuple[int, str]:
         connection.request("GET", "/health")
         response = connection.getresponse()
         body = json.loads(response.read())
-    except (OSError, HTTPException, ValueError) as err:
+    except (OSError, HTTPException, ValueError, RecursionError) as err:
         raise UnhealthyError(f"The daemon does not answer: {printable(err)}") from err
     finally:
         connection.close()

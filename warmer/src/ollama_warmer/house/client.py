@@ -148,7 +148,7 @@ class HomeAssistant:
         future.set_exception(
             CommandFailed(
                 printable(error.get("code", "unknown_error")),
-                phrase(error.get("message", "no reason given")),
+                phrase(error.get("message") or "") or "no reason given",
             )
         )
 

@@ -75,7 +75,7 @@ def parse(message: str | bytes) -> dict[str, Any]:
     """
     try:
         parsed = json.loads(message)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         raise NotUnderstood(
@@ -92,22 +92,30 @@ def _stay(url: str, reached: str) -> None:
 
 
 async def _log_in(connection: ClientConnection, url: str, token: Token) -> None:
+    asked = False
     try:
         async with asyncio.timeout(_LOGIN_TIMEOUT):
             greeting = parse(await connection.recv())
             # The token is shown to no one who does not ask for it as Home Assistant does.
             answer = greeting
-            if greeting.get("type") == "auth_required":
+            if asked := greeting.get("type") == "auth_required":
                 await connection.send(json.dumps({"type": "auth", "access_token": token.secret}))
                 answer = parse(await connection.recv())
-    except (ConnectionClosed, NotUnderstood, TimeoutError):
+    except (ConnectionClosed, NotUnderstood, TimeoutError) as err:
+        if asked and not isinstance(err, NotUnderstood):
+            raise CannotConnect(
+                f"Home Assistant at {url} did not finish the login: see whether it is stopping or "
+                "restarting, and try again"
+            ) from err
         answer = {}
     if answer.get("type") == "auth_ok":
         return
     if answer.get("type") != "auth_invalid":
         raise CannotConnect(f"What answers at {url} does not log in like Home Assistant: {CHECK}")
-    reason = token.hide_in(phrase(answer.get("message", "no reason given")))
+    said = answer.get("message")
+    # Before it is cut: half a token would not be found any more.
+    reason = phrase(token.hide_in(said)) if isinstance(said, str) else ""
     raise AuthenticationFailed(
-        f"Home Assistant refused the token: {reason}. It may be wrong, expired or deleted: make a "
-        f"new one {WHERE}"
+        f"Home Assistant refused the token: {reason or 'no reason given'}. It may be wrong, "
+        f"expired or deleted: make a new one {WHERE}"
     )

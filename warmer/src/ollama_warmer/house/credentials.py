@@ -7,12 +7,11 @@ from pathlib import Path
 import stat
 
 from ollama_warmer.errors import TokenError
-from ollama_warmer.house.token_text import WHERE, clean
+from ollama_warmer.house.token_text import LONGEST, WHERE, clean
 from ollama_warmer.written import decoded
 
 CREDENTIAL = "ha-token"
 _OTHERS = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
-_LONGEST = 65_536
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def _from_file(path: Path, credentials: str | None) -> Token:
         with path.open("rb") as file:
             # The mode of what was opened, not of what the name pointed to a moment before.
             mode = os.fstat(file.fileno()).st_mode
-            content = file.read(_LONGEST)
+            content = file.read(LONGEST)
     except OSError as err:
         raise TokenError(
             f"The token file {path} cannot be read: {err.strerror}. Put the token there, or name "

@@ -69,7 +69,7 @@ class Discovered:
         language: The house's own language.
         agents: Ids of all conversation agents; none if they are not reported.
         assistants: All pipelines; none if they are not reported.
-        preferred: The preferred pipeline; none if it is not reported.
+        preferred: The preferred pipeline; none if there is none, or it is not reported.
         satellites: All voice satellites, in the order of their names.
         missing: What could not be seen, a sentence for each, with the right that is missing.
     """
@@ -87,7 +87,7 @@ class Discovered:
         agents = self.agents
         if agents is None:
             agents = frozenset(assistant.agent for assistant in self.assistants or ())
-        return agents - {BUILT_IN}
+        return agents - {BUILT_IN, OLD_BUILT_IN}
 
     def assistants_of(self, satellite: Satellite) -> list[tuple[str | None, Assistant]] | None:
         """Return each choice of a satellite with the assistant that it stands for.
@@ -183,13 +183,13 @@ class _Search:
             raise _unknown_shape(what)
         rows = _rows(result.get("pipelines"), what)
         assistants = [_assistant(row) for row in rows]
-        preferred_id = str(result.get("preferred_pipeline"))
+        preferred_id = str(result.get("preferred_pipeline") or "")
         for row, assistant in zip(rows, assistants, strict=True):
             if row.get("id") == preferred_id:
                 return tuple(assistants), assistant
         # Home Assistant takes an agent in place of a pipeline, too.
         if not preferred_id.startswith("conversation."):
-            raise _unknown_shape(what)
+            return tuple(assistants), None
         preferred = Assistant(name=preferred_id, agent=preferred_id, language=house_language)
         return tuple(assistants), preferred
 

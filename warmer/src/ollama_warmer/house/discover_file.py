@@ -79,9 +79,12 @@ def choose_agent(findings: Discovered, wanted: str | None) -> str:
         return assistant.agent
     if len(findings.models) == 1:
         return next(iter(findings.models))
-    raise ConfigError(
-        f"This user does not see which assistant is the preferred one. {_others(findings)}"
+    why = (
+        "This user does not see which assistant is the preferred one"
+        if findings.assistants is None
+        else "No assistant is the preferred one"
     )
+    raise ConfigError(f"{why}. {_others(findings)}")
 
 
 def _check_agent(findings: Discovered, agent: str, why: str) -> None:

@@ -16,7 +16,8 @@ _PUT_THERE = "put the address that is right at home_assistant.url in the configu
 _OWN_ADDRESS = "or use Home Assistant's own address"
 # A proxy that cuts a connection within this after a message does not do it for being silent.
 _SILENT = 5.0
-_REDIRECTS = range(300, 400)
+# Not 304 and its like, which send no one on.
+_REDIRECTS = {301, 302, 303, 307, 308}
 _LOCKED = (
     ": a proxy in front of Home Assistant asks for a password of its own, and the token was not "
     f"even looked at. Let that proxy pass /api/websocket without one, {_OWN_ADDRESS}"
@@ -26,7 +27,12 @@ _BY_STATUS: dict[int, str] = {
     HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: _LOCKED,
     HTTPStatus.FORBIDDEN: (
         ": Home Assistant may have banned this machine after wrong tokens, see ip_bans.yaml in its "
-        "configuration folder"
+        "configuration folder. If there is none, a proxy in front of Home Assistant keeps this "
+        f"machine out: let it pass, {_OWN_ADDRESS}"
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        ": a proxy in front of Home Assistant limits how often it is asked. Let that proxy pass "
+        f"/api/websocket without a limit, {_OWN_ADDRESS}"
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         ", a mistake in what answers there: look at Home Assistant's log, and at that of a proxy "
@@ -79,7 +85,7 @@ def explain_end(err: ConnectionClosed, silent: float) -> str:
         silent: Seconds since the last message came.
     """
     # What `websockets` ends a connection with when a ping is not answered.
-    if err.sent is not None and err.sent.code == CloseCode.INTERNAL_ERROR:
+    if err.rcvd is None and err.sent and err.sent.code == CloseCode.INTERNAL_ERROR:
         return (
             "Home Assistant is not heard any more, it has answered no ping: see whether it hangs, "
             "and whether the network holds"
@@ -183,6 +189,8 @@ def origin(address: str) -> str:
         usual = {"http": 80, "https": 443}.get(scheme)
         port = "" if parts.port in {None, usual} else f":{parts.port}"
     except ValueError:
+        return printable(address)
+    if not parts.hostname:
         return printable(address)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     return printable(f"{scheme}://{host}{port}")

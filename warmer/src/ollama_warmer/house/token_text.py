@@ -23,7 +23,8 @@ _WRAPPED = (
     (r"[\x00-\x08\x0e-\x1b\ufffd]", "it has control characters in it, or is no text in UTF-8"),
     (r"[\n\r\v\f\u0085\u2028\u2029]", "it has several lines"),
     (r"[\"'`\u00ab\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\uff02\uff07]", "it has quotes in it"),
-    (r"[=:]", "it has a name in front of the token"),
+    # What follows a name is no dot and no end, as it is behind a part in another kind of base64.
+    (r"\A[^.=:]*[=:](?![.=]|\Z)", "it has a name in front of the token"),
     (r"(?i)\A\W*bearer\b", 'it has the word "Bearer" in front of the token'),
     (r"#", "it has a comment behind the token"),
     (r"\s", "it has blanks in it"),
@@ -33,7 +34,9 @@ _WRAPPED = (
     ),
 )
 _CUT = "a token has three parts with dots between them, and nothing but letters, digits, _ and -"
-_LONGEST = 65_536
+# Home Assistant's own have fewer than 200 characters. Whoever reads a file stops at the second one.
+_LONGEST_TOKEN = 4_096
+LONGEST = 65_536
 
 
 def clean(text: str, place: str) -> str:
@@ -51,6 +54,12 @@ def clean(text: str, place: str) -> str:
         raise TokenError(
             f"There is nothing in {place}: put a long-lived access token of Home Assistant there"
         )
+    # Of what was cut off, the beginning would look like a token.
+    if len(token) > _LONGEST_TOKEN or len(text) >= LONGEST:
+        raise TokenError(
+            f"There is something else than a token in {place}: it is far too long. It has to hold "
+            "one long-lived access token of Home Assistant and nothing more"
+        )
     if not _TOKEN.fullmatch(token):
         what = next((words for wrapped, words in _WRAPPED if re.search(wrapped, token)), _CUT)
         raise TokenError(
@@ -63,7 +72,7 @@ def clean(text: str, place: str) -> str:
 def main() -> int:
     """Write the token of standard input to standard output, or a sentence and return 1."""
     try:
-        token = clean(decoded(sys.stdin.buffer.read(_LONGEST), "replace"), sys.argv[1])
+        token = clean(decoded(sys.stdin.buffer.read(LONGEST), "replace"), sys.argv[1])
     except TokenError as err:
         print(f"error: {err}. Make one {WHERE}", file=sys.stderr)  # noqa: T201 - its only screen
         return 1

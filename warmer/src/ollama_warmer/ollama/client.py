@@ -159,12 +159,14 @@ class Ollama:
         text = await response.text(errors="replace")
         try:
             parsed = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             parsed = None
         error = parsed.get("error") if isinstance(parsed, dict) else None
         if error is not None or response.status >= HTTPStatus.BAD_REQUEST:
             raise RefusedByOllama(
-                self.url, response.status, phrase(error or response.reason or "no reason given")
+                self.url,
+                response.status,
+                phrase(error or response.reason or "") or "no reason given",
             )
         if not isinstance(parsed, dict):
             raise NotOllama(f"What answers at {self.url} is not Ollama: check the address")

@@ -19,7 +19,11 @@ class GoRunner(LogFormat):
 
     runner = Runner.GO
     starting = starting("llama server|llama runner|runner")
-    loaded = re.compile(rf"(?:msg={QUOTE}|llama\.go:\d+: )llama runner started in ")
+    # From 0.1.18 to 0.1.31 llama.cpp was a library in Ollama's own process.
+    loaded = re.compile(
+        rf"(?:msg={QUOTE}|\.go:\d+: (?:INFO )?)"
+        rf"(?:llama runner started in |[Ss]tarting (?:internal )?llama main loop(?:{QUOTE}|\s*$))"
+    )
 
     # Python 3.11 has no @override.
     def take(self, line: str, found: Requests) -> bool:  # type: ignore[explicit-override]

@@ -44,7 +44,7 @@ class LlamaServer(LogFormat):
 
     runner = Runner.LLAMA_SERVER
     starting = starting("llama-server")
-    loaded = re.compile(r":\s+model loaded(?:\\n|\s*$)")
+    loaded = re.compile(r":\s+model loaded(?:\\+[nr\"]|\"|\s*$)")
     # Ollama's word for it comes after llama-server's own.
     ready = re.compile(rf"msg={QUOTE}llama-server started in ")
 

@@ -87,7 +87,7 @@ def read_result(path: Path) -> Record:
             f"{path}: cannot be read: {err.strerror}. Name the file of an interrupted run with "
             "--resume"
         ) from err
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise ConfigError(f"{path}: is not JSON: {err}. {_ANOTHER}") from err
     try:
         return _record(raw)
