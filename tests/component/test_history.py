@@ -274,6 +274,67 @@ async def test_a_device_that_may_no_longer_be_named(  # noqa: PLR0913, PLR0917 (
     assert heard(ollama) == [*asked, "and again"]
 
 
+EVERYDAY: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a kind in words": ("Light", "is there any light?", {}),
+    "a kind in a call": ("Light", "on", call(ON, name="Ceiling", domain=["light"])),
+    "a kind in a state": ("Light", "what is on there", call(LIVE, area="Kitchen")),
+    "a room in words": ("Kitchen", "is the kitchen warm?", {}),
+    "a room in a call": ("Kitchen", "on there", call(ON, name="Ceiling", area="Kitchen")),
+    "a room in a result": ("Kitchen", "all on there", call(ON, area="Kitchen")),
+    "a room in a state": ("Kitchen", "what is on", call(LIVE, area="Kitchen")),
+    "the house": ("House", "is anybody in the house?", {}),
+    "a word of the instructions": ("Voice", "your voice is nice", {}),
+}
+
+
+@pytest.mark.parametrize(("name", "words", "called"), EVERYDAY.values(), ids=EVERYDAY)
+async def test_a_name_that_is_an_everyday_word(  # noqa: PLR0913, PLR0917 (fixtures)
+    house: House,
+    agent: ConfigEntry,
+    ollama: Ollama,
+    freezer: FrozenDateTimeFactory,
+    name: str,
+    words: str,
+    called: dict[str, Any],
+) -> None:
+    """What the prompt still says by itself gives nothing away, but where a device is named."""
+    kitchen = ar.async_get(house.hass).async_get_or_create("Kitchen")
+    registry(house).async_update_entity("light.ceiling", area_id=kitchen.id)
+    registry(house).async_update_entity("light.bedside", name=name)
+    await settled(house)
+    answers = [Scripted(tool_calls=[called])] if called else []
+    ollama.stand_in.script = in_turn(*answers, *[Scripted(content="Well.")] * 3)
+    await house.ask(words, "kitchen", conversation_id="talk")
+    await tick(freezer)
+    hide(house)
+    await settled(house)
+    await house.ask("and now", "kitchen", conversation_id="talk")
+    assert heard(ollama) == [words, "and now"]
+
+
+@pytest.mark.parametrize("called", [call(ON, name="light"), call(ON, domain=["light"]), call(LIVE)])
+async def test_an_everyday_word_where_a_device_is_named(
+    house: House,
+    agent: ConfigEntry,
+    ollama: Ollama,
+    freezer: FrozenDateTimeFactory,
+    called: dict[str, Any],
+) -> None:
+    """In calls and results it is the device."""
+    registry(house).async_update_entity("light.bedside", name="Light", new_entity_id="light.light")
+    await settled(house)
+    house.expose("light.light")
+    ollama.stand_in.script = in_turn(
+        Scripted(tool_calls=[called]), *[Scripted(content="Well.")] * 2
+    )
+    await house.ask("which is it", conversation_id="talk")
+    await tick(freezer)
+    house.expose("light.light", exposed=False)
+    await settled(house)
+    await house.ask("and now", conversation_id="talk")
+    assert heard(ollama) == ["and now"]
+
+
 async def evict(house: House, entry: ConfigEntry) -> None:
     """Have more conversations than are remembered."""
     for number in range(70):

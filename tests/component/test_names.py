@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from custom_components.ollama_warm.agent.names import Name, Unsaid
+from custom_components.ollama_warm.agent.names import Name, Unsaid, names_in
 
 GONE = datetime(2026, 11, 30, 12, tzinfo=UTC)
 BEFORE = GONE - timedelta(minutes=1)
@@ -46,7 +46,23 @@ NAMED = [
     ("बत्ती", "बत्ती जलाओ"),
     ("Ａ灯", "A灯"),
     ("☕ Coffee", "coffee is on"),
+    ("☀️ Sun", "the sun is on"),
+    ("Sun ☀️", "Sun ☀ on"),
+    ("1️⃣ Spot", "1 spot"),
+    ("👨‍👩‍👧 Family", "family"),
+    ("Por\u00adch", "porch"),
+    ("Porch", "Por\u00adch"),
+    ("\u200fمطبخ\u200f", "مطبخ"),
+    ("مصباح", "مِصبـاح"),
+    ("\u0623نور", "\u0627نور"),
+    ("שָׁלוֹם", "שלום"),
+    ("نور\u200cپشت", "نور پشت"),
+    ("ไฟครัว", "ไฟ\u200bครัว"),
+    ("Đèn bếp", "den bep"),
+    ("Øvre lys", "ovre lys"),
+    ("Światło", "swiatlo"),
     ("💡", "Is 💡 on?"),
+    ("❤️", "I ❤ it"),
     ("Lamp", "The lamp, not the desk lamp."),
     ("Lamp Post", "Desk Lamp Post"),
 ]
@@ -67,6 +83,11 @@ NOT_NAMED = [
     ("Desk Lamp", "Desk Lamp"),
     ("DESK LAMP", "desk lamp"),
     ("💎", "Is 💡 on?"),
+    ("❤️", "I ☀️ it"),
+    ("1️⃣", "2️⃣"),
+    ("🇩🇪", "🇫🇷"),
+    ("-", "a - b"),
+    ("...", "well..."),
 ]
 
 
@@ -111,6 +132,19 @@ def test_what_is_withheld() -> None:
     assert unsaid.withheld(value, BEFORE, "is the porch on") == value | {
         "open": {"what": other, "why": None}
     }
+
+
+def test_where_devices_are_named() -> None:
+    """Kinds and places are left out of calls, results and lists, whatever shape these have."""
+    value = {
+        "name": "A",
+        "area": "B",
+        "domain": ["C"],
+        "success": [{"name": "D", "type": "area"}, {"name": "E", "type": "entity", "id": None}],
+        "type": ["F"],
+        "data": "- names: G\n  domain: H\n  areas: I\n  state: J",
+    }
+    assert list(names_in(value)) == ["A", "E", "- names: G\n  state: J"]
 
 
 def test_nothing_is_gone() -> None:

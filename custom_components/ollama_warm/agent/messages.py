@@ -15,7 +15,7 @@ from homeassistant.helpers.json import json_dumps
 
 from ..const import DOMAIN
 from ..prefix.layout import tail_without, with_tail
-from .names import Unsaid, fold, texts_in
+from .names import Unsaid, fold, names_in, texts_in
 from .options import WireMessage
 
 _REMEMBERED_CONVERSATIONS = 64
@@ -48,22 +48,25 @@ class Replay:
     ) -> None:
         """Leave out the rounds before the newest that name what may no longer be named.
 
-        Of a tail only the pieces go that do; it may name what the prompt still says by itself,
-        such as a room.
+        A word that the prompt still says by itself, such as a room or a kind of device, gives
+        nothing away, unless it stands where a call or a result names a device or a tool. Of a
+        tail only the pieces go that name one.
         """
         if not unsaid:
             return
         still_said = ""
         for number, items in enumerate(rounds[:-1]):
-            is_unsaid = partial(unsaid.in_text, since=items[0].created)
-            if any(map(is_unsaid, _texts_of(items))):
+            is_named = partial(unsaid.in_text, since=items[0].created)
+            tail = self.tails.get(number, "")
+            if not any(map(is_named, (*_texts_of(items), tail))):
+                continue
+            # A prompt is long, and seldom asked for.
+            still_said = still_said or fold(prompt)
+            is_unsaid = partial(is_named, said=still_said)
+            if any(map(is_unsaid, _texts_of(items))) or any(map(is_named, _names_in(items))):
                 self.unsaid.add(number)
-            elif is_unsaid(tail := self.tails.get(number, "")):
-                # A prompt is long, and seldom asked for.
-                still_said = still_said or fold(prompt)
-                is_unsaid = partial(is_unsaid, said=still_said)
-                if is_unsaid(tail):
-                    self.tails[number] = tail_without(tail, is_unsaid)
+            elif is_unsaid(tail):
+                self.tails[number] = tail_without(tail, is_unsaid)
 
 
 class Replays:
@@ -169,6 +172,18 @@ def _texts_of(items: Iterable[conversation.Content]) -> Iterator[str]:
             for call in item.tool_calls or ():
                 yield call.tool_name
                 yield from texts_in(call.tool_args)
+
+
+def _names_in(items: Iterable[conversation.Content]) -> Iterator[str]:
+    """Yield what calls and results of a round say where devices and tools are named."""
+    for item in items:
+        if isinstance(item, conversation.ToolResultContent):
+            yield item.tool_name
+            yield from names_in(item.result.data)
+        elif isinstance(item, conversation.AssistantContent):
+            for call in item.tool_calls or ():
+                yield call.tool_name
+                yield from names_in(call.tool_args)
 
 
 async def _user_message(

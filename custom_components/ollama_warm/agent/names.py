@@ -11,6 +11,12 @@ import unicodedata
 _WITHHELD = "(no longer available)"
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 
+# Where intents, their results and the lists of devices of Home Assistant name kinds and places.
+_NO_NAMES = frozenset(
+    {"area", "areas", "floor", "floors", "domain", "domains", "device_class", "type"}
+    | {"preferred_area_id", "preferred_floor_id"}
+)
+
 
 class _Letters(dict[int, str]):
     """What each character becomes where names are compared, found out once for each."""
@@ -18,13 +24,31 @@ class _Letters(dict[int, str]):
     def __missing__(self, code: int) -> str:
         """Keep letters, digits and the marks of scripts that have no words without them."""
         char = chr(code)
-        kept = char.isalnum() or unicodedata.category(char)[0] == "M"
-        self[code] = char if kept else " "
+        category = unicodedata.category(char)
+        kept = char.isalnum() or category[0] == "M"
+        # What only joins, parts or directs the letters around it is not seen.
+        self[code] = "" if category == "Cf" else char if kept else " "
         return self[code]
 
 
-# Accents of Latin, Greek and Cyrillic letters, which people leave out; a Turkish dot is one, too.
-_LETTERS = _Letters(dict.fromkeys(range(0x300, 0x370), "") | {0x131: "i"})
+# Marks that people leave out, or that only say how a sign is drawn: accents of Latin, Greek and
+# Cyrillic letters, vowels and joins of Hebrew and Arabic ones, keycaps and variants of emoji.
+_LEFT_OUT = (
+    *range(0x300, 0x370),
+    *range(0x591, 0x5C8),
+    *range(0x610, 0x61B),
+    0x640,
+    *range(0x64B, 0x660),
+    0x670,
+    *range(0x180B, 0x1810),
+    0x20E3,
+    *range(0xFE00, 0xFE10),
+    *range(0xE0100, 0xE01F0),
+)
+# A Turkish dot and strokes through letters are accents, too; a Persian half space is a space.
+_LETTERS = _Letters(
+    dict.fromkeys(_LEFT_OUT, "") | {0x131: "i", 0x111: "d", 0xF8: "o", 0x142: "l", 0x200C: " "}
+)
 
 
 def fold(text: str) -> str:
@@ -33,6 +57,11 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFKD", text).casefold()
     # Korean letters are put together again, or one syllable would begin like another.
     return unicodedata.normalize("NFC", " ".join(text.translate(_LETTERS).split()))
+
+
+def _symbols_in(text: str) -> str:
+    """Return the signs of a text that mean something without words, such as emoji."""
+    return "".join(s for s in text if not s.isascii() and unicodedata.category(s)[0] == "S")
 
 
 def texts_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
@@ -46,6 +75,25 @@ def texts_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from texts_in(item)
+
+
+def names_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the values in a JSON value, and in lists of devices, that say no kind and no place."""
+    if isinstance(value, str):
+        yield "\n".join(line for line in value.split("\n") if _key_of(line) not in _NO_NAMES)
+    elif isinstance(value, dict):
+        if str(value.get("type")) not in _NO_NAMES:
+            for key, item in value.items():
+                if key not in _NO_NAMES:
+                    yield from names_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from names_in(item)
+
+
+def _key_of(line: str) -> str:
+    """Return the key of a line of YAML, any text for another line."""
+    return line.partition(":")[0].lstrip(" -")
 
 
 @dataclass(frozen=True)
@@ -76,13 +124,13 @@ class Unsaid:
             if name.folded:
                 self._here.add(name.folded)
             else:
-                symbols_here.add(name.text)
+                symbols_here.add(_symbols_in(name.text))
         for name, when in gone:
             if folded := name.folded:
                 if folded not in self._here:
                     self._gone[folded] = max(when, self._gone.get(folded, when))
-            elif (text := name.text.strip()) and name.text not in symbols_here:
-                self._symbols[text] = max(when, self._symbols.get(text, when))
+            elif (symbols := _symbols_in(name.text)) and symbols not in symbols_here:
+                self._symbols[symbols] = max(when, self._symbols.get(symbols, when))
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
@@ -93,8 +141,10 @@ class Unsaid:
 
         What is `said` already, folded, does not count.
         """
-        if any(when >= since and name in text for name, when in self._symbols.items()):
-            return True
+        if self._symbols:
+            symbols = _symbols_in(text)
+            if any(when >= since and name in symbols for name, when in self._symbols.items()):
+                return True
         folded = fold(text)
         return any(
             when >= since and self._names(folded, name) and not (said and self._names(said, name))
