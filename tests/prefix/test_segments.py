@@ -251,3 +251,19 @@ def test_places_are_found_in_one_pass(shape: str) -> None:
     """What runs with every question looks at each segment once."""
     first, second = HARD[shape](1000)
     assert _steps(segments.places, first, second) < 10 * (len(first) + len(second))
+
+
+@pytest.mark.parametrize("count", [1, 3, 30])
+@pytest.mark.parametrize("size", [200, 2000])
+def test_anchors_that_moved_cost_no_equal_lines(size: int, count: int) -> None:
+    """Whatever few unique lines do among many equal ones, the equal ones are kept."""
+    lists: list[list[str]] = []
+    for step in (7919, 104_729):
+        lists.append(["- names: Lamp"] * size)
+        for number in range(count):
+            lists[-1].insert((number + 1) * step % size, f"- names: {number}")
+    first, second = lists
+    assert len(segments.common(first, second)) >= size - count * 2
+    block = [f"- names: {number}" for number in range(count)]
+    equal = ["- names: Lamp"] * size
+    assert len(segments.common([*block, *equal], [*equal, *block])) >= size - 2 * count

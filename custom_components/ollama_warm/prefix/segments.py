@@ -106,7 +106,7 @@ def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
 
     It is a longest one where segments are unique, where one list is short, and where few are
     repeated. Otherwise segments that are unique in both are anchors, and what stands between two
-    anchors is compared for itself.
+    anchors is compared for itself, unless more stays without them.
     """
     return _common(first, second, _MOST_LEVELS)
 
@@ -133,8 +133,9 @@ def _between(first: Sequence[str], second: Sequence[str], levels: int) -> list[s
     if pairs <= _MOST_PAIRS * (len(first) + len(second)):
         return _longest(first, second)
     unique = {segment for segment, count in mine.items() if count == theirs[segment] == 1}
+    nearest = _nearest(first, second)
     if not unique or not levels:
-        return _nearest(first, second)
+        return nearest
     anchors = _longest([s for s in first if s in unique], [s for s in second if s in unique])
     result: list[str] = []
     here = there = 0
@@ -144,7 +145,9 @@ def _between(first: Sequence[str], second: Sequence[str], levels: int) -> list[s
         result += _common(first[here:end], second[there:other_end], levels - 1)
         result.append(anchor)
         here, there = end + 1, other_end + 1
-    return result + _common(first[here:], second[there:], levels - 1)
+    result += _common(first[here:], second[there:], levels - 1)
+    # One anchor that has moved far may cost all the equal segments that it passed.
+    return max(result, nearest, key=len)
 
 
 def _longest(first: Sequence[str], second: Sequence[str]) -> list[str]:
