@@ -289,15 +289,6 @@ async def test_text_in_arguments() -> None:
     assert delta["tool_calls"][0].tool_args == {"one": "[1", "two": deep, "three": [1]}
 
 
-async def test_halves_of_characters() -> None:
-    """What could not be sent on to a speaker or a screen is replaced."""
-    deltas = await answer_of(message(content="\ud83d é"), message(thinking="\udc00"))
-    assert deltas == [
-        {"role": "assistant", "content": "? é"},
-        {"thinking_content": "?"},
-    ]
-
-
 @pytest.mark.parametrize(
     "behind", [DONE, b'{"error": "late"}\n', b'{"done": false}\n', b"{{{\n", LISTS]
 )

@@ -11,7 +11,7 @@ from homeassistant.helpers import llm
 
 from ..const import DOMAIN
 from ..ollama import reading
-from ..ollama.client import Counts
+from ..ollama.client import Counts, is_last
 
 # More than any house has things to switch at once; a model that loops makes them without end.
 _MOST_CALLS = 64
@@ -51,7 +51,7 @@ class Answer:
                 if delta:
                     yield delta
                 delta = {}
-                if chunk.get("done"):
+                if is_last(chunk):
                     self.counts = Counts.from_chunk(chunk, chunk.get("node"))
 
     def _added(self, message: Mapping[str, Any]) -> conversation.AssistantContentDeltaDict:
@@ -94,7 +94,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _text(value: object) -> str:
     """Return a text of the server's, an empty one where it sent something else."""
-    return reading.clean(value) if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _calls(value: object) -> list[Mapping[str, Any]]:

@@ -12,7 +12,13 @@ from typing import Any, Self
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, hdrs
 
-from homeassistant.const import CONF_API_KEY, CONF_PASSWORD, CONF_URL, CONF_USERNAME
+from homeassistant.const import (
+    CONF_API_KEY,
+    CONF_PASSWORD,
+    CONF_URL,
+    CONF_USERNAME,
+    MAX_LENGTH_STATE_STATE,
+)
 
 from . import reading
 from .address import authorization, server_data, without_secrets
@@ -32,8 +38,12 @@ from .errors import (
 from .origin import SentElsewhereError, staying
 
 # A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
-# follows is a sign of life, so only connecting and silence are limited.
-_CHAT_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
+# follows is a sign of life. But one that comes a byte at a time holds everybody up for ever.
+_CHAT_TIMEOUT = ClientTimeout(total=3600, sock_connect=10, sock_read=1800)
+# What comes in one piece comes at once when the model is through.
+_PIECE_TIMEOUT = ClientTimeout(total=1800, sock_connect=10)
+# A model of 100 GB takes a night, and somebody watches how far it has come.
+_PULL_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
 _QUICK_TIMEOUT = ClientTimeout(total=10)
 _LONGEST_QUOTE = 120
 _LONGEST_LOOK = 2000
@@ -125,7 +135,7 @@ class OllamaClient:
         """Return the server's version. Raises OllamaError."""
         answer = await self._get("/api/version")
         version = answer.get("version")
-        if not isinstance(version, str):
+        if not isinstance(version, str) or len(version) > MAX_LENGTH_STATE_STATE:
             raise NotOllamaError(url=self.url)
         return version
 
@@ -148,28 +158,32 @@ class OllamaClient:
 
         Raises OllamaError, also in the middle; an answer without its last chunk is an error.
         """
-        return self._stream("/api/chat", body, lambda chunk: bool(chunk.get("done")))
+        return self._stream("/api/chat", body, is_last, _CHAT_TIMEOUT)
 
     def pull(self, model: str) -> AsyncGenerator[dict[str, Any]]:
         """Have a model downloaded, and stream what `/api/pull` says of it. Raises OllamaError."""
         body = {"model": model}
-        return self._stream("/api/pull", body, lambda chunk: chunk.get("status") == "success")
+        return self._stream("/api/pull", body, _is_pulled, _PULL_TIMEOUT)
 
     async def _stream(
-        self, path: str, body: Mapping[str, Any], is_last: Callable[[Mapping[str, Any]], bool]
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        ends: Callable[[Mapping[str, Any]], bool],
+        limits: ClientTimeout,
     ) -> AsyncGenerator[dict[str, Any]]:
         """Stream the chunks that answer a body, and be sure that the last one has come."""
         async with (
-            self._request("POST", path, body, _CHAT_TIMEOUT) as response,
+            self._request("POST", path, body, limits) as response,
             aclosing(reading.lines(response)) as lines,
         ):
             async for line in lines:
                 chunk = _parse(line, self.url)
-                if "error" in chunk:
-                    raise _server_error(str(chunk["error"]), str(body.get("model")))
-                if is_last(chunk):
+                if error := chunk.get("error"):
+                    raise _server_error(str(error), str(body.get("model")))
+                if ends(chunk):
                     # What a server says after that is no part of the answer, and is not waited for.
-                    yield chunk | {"node": response.headers.get(_NODE_HEADER)}
+                    yield chunk | {"node": _node(response)}
                     return
                 yield chunk
         raise BrokenAnswerError(url=self.url)
@@ -179,7 +193,7 @@ class OllamaClient:
         counts = Counts.from_chunk({})
         async with aclosing(self.chat(body)) as chunks:
             async for chunk in chunks:
-                if chunk.get("done"):
+                if is_last(chunk):
                     counts = Counts.from_chunk(chunk, chunk["node"])
         return counts
 
@@ -194,23 +208,24 @@ class OllamaClient:
         older one would answer the chat, so ask its version first. Raises OllamaError.
         """
         question = {**body, "stream": False, "_debug_render_only": True}
-        answer = await self._post("/api/chat", question, _CHAT_TIMEOUT)
+        answer = await self._post("/api/chat", question, _PIECE_TIMEOUT)
         info = answer.get("_debug_info")
         rendered = info.get("rendered_template") if isinstance(info, dict) else None
         return rendered if isinstance(rendered, str) and rendered else None
 
     async def read(self, body: Mapping[str, Any]) -> Counts:
         """Have a raw prompt read by `/api/generate`, and return the counts. Raises OllamaError."""
-        answer = await self._post("/api/generate", {**body, "raw": True, "stream": False})
+        raw = {**body, "raw": True, "stream": False}
+        answer = await self._post("/api/generate", raw, _PIECE_TIMEOUT)
         return Counts.from_chunk(answer, answer.get("node"))
 
     async def _post(
-        self, path: str, body: Mapping[str, Any], limits: ClientTimeout = _CHAT_TIMEOUT
+        self, path: str, body: Mapping[str, Any], limits: ClientTimeout
     ) -> dict[str, Any]:
         """Return the JSON object that answers a body."""
         async with self._request("POST", path, body, limits) as response:
             answer = _parse(await reading.body(response), self.url)
-            return {**answer, "node": response.headers.get(_NODE_HEADER)}
+            return {**answer, "node": _node(response)}
 
     async def _get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""
@@ -269,10 +284,26 @@ class OllamaClient:
             raise NotOllamaError(url=self.url)
         if response.status < HTTPStatus.BAD_REQUEST:
             return
-        message = str(_parse(await reading.body(response), self.url).get("error"))
+        error = _parse(await reading.body(response), self.url).get("error")
+        message = str(error or f"HTTP {response.status}")
         if body and response.status == HTTPStatus.NOT_FOUND:
             raise ModelNotFoundError(model=str(body.get("model")))
         raise _server_error(message, str(body.get("model")) if body else "")
+
+
+def is_last(chunk: Mapping[str, Any]) -> bool:
+    """Return whether a chunk is the last of an answer, as only `true` says."""
+    return chunk.get("done") is True
+
+
+def _is_pulled(chunk: Mapping[str, Any]) -> bool:
+    """Return whether a chunk is the last of a download."""
+    return chunk.get("status") == "success"
+
+
+def _node(response: ClientResponse) -> str | None:
+    """Return which machine answered, None where no router says so."""
+    return reading.clean(response.headers.get(_NODE_HEADER, ""))[:_LONGEST_QUOTE] or None
 
 
 def _parse(text: bytes, url: str) -> dict[str, Any]:
@@ -298,5 +329,5 @@ def _server_error(message: str, model: str) -> OllamaError:
     """Return the error for a message of Ollama's."""
     if "not found" in message and "model" in message:
         return ModelNotFoundError(model=model)
-    message = without_secrets(reading.clean(message[:_LONGEST_LOOK]))
+    message = without_secrets(message[:_LONGEST_LOOK])
     return ServerError(message=message[:_LONGEST_QUOTE])

@@ -71,7 +71,7 @@ async def body(response: ClientResponse) -> bytes:
 
 
 def parsed(text: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the JSON value of a text.
+    """Return the JSON value of a text, without halves of characters.
 
     Raises BrokenError for what is no JSON, and UnreadableError for what is nested too deep.
     """
@@ -83,6 +83,17 @@ def parsed(text: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
         raise BrokenError from err
     if _is_deep(value):
         raise UnreadableError
+    return _cleaned(value)
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value that can be shown, stored and sent on."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): _cleaned(item) for key, item in value.items()}
     return value
 
 

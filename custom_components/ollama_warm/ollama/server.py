@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from .client import OllamaClient
 from .facts import full_name
+from .reading import count
 from .turnstile import Turnstile
 
 
@@ -23,14 +24,15 @@ class ServerState:
 
     @classmethod
     def of(cls, version: str, models: Iterable[Mapping[str, Any]]) -> Self:
-        """Read the models that `/api/ps` lists; what is no number there was not reported."""
+        """Read the models that `/api/ps` lists; what is no count there was not reported."""
         loaded, on_gpu = dict[str, int](), dict[str, int]()
         for model in models:
             name = full_name(str(model.get("name")))
-            loaded[name] = _number(model.get("context_length")) or 0
-            on_gpu_bytes = _number(model.get("size_vram"))
-            if on_gpu_bytes is not None and (size := _number(model.get("size"))):
-                on_gpu[name] = 100 * on_gpu_bytes // size
+            loaded[name] = count(model.get("context_length")) or 0
+            size, in_vram = count(model.get("size")), count(model.get("size_vram"))
+            # No more of a model can be there than there is: Ollama calls that unknown itself.
+            if size and in_vram is not None and in_vram <= size:
+                on_gpu[name] = 100 * in_vram // size
         return cls(version=version, loaded=loaded, on_gpu=on_gpu)
 
     def context_length(self, model: str) -> int | None:
@@ -49,8 +51,3 @@ class Server:
     client: OllamaClient
     state: ServerState = field(default_factory=lambda: ServerState(version="", loaded={}))
     turnstile: Turnstile = field(default_factory=Turnstile)
-
-
-def _number(value: object) -> int | None:
-    """Return a whole number, or None where the server sent none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
