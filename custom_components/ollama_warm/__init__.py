@@ -8,6 +8,7 @@ from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.helpers.typing import ConfigType
 
 from .agent.agent import Agent
+from .agent.permits import async_forget_tools
 from .agent.store import PrefixStore
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .coordinator import OllamaWarmConfigEntry, OllamaWarmCoordinator
@@ -86,13 +87,21 @@ async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) 
     """Unload a server and its agents."""
     if unloaded := await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
         await entry.runtime_data.store.async_close()
+        _forget(hass, set(entry.runtime_data.agents) - set(entry.subentries))
     return unloaded
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:
     """Forget what was learned for a server that is gone."""
-    async_forget_turns(hass, set(entry.subentries))
+    _forget(hass, set(entry.subentries))
     await PrefixStore(hass, entry.entry_id).async_remove()
+
+
+@callback
+def _forget(hass: HomeAssistant, subentry_ids: set[str]) -> None:
+    """Forget what is remembered over a reload of agents that are gone."""
+    async_forget_turns(hass, subentry_ids)
+    async_forget_tools(hass, subentry_ids)
 
 
 async def _async_reload(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> None:

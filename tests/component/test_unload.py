@@ -14,11 +14,12 @@ from pytest_homeassistant_custom_component.common import (  # type: ignore[impor
     async_capture_events,
 )
 
+from custom_components.ollama_warm.agent.permits import _TOOLS
 from custom_components.ollama_warm.const import CONF_WEATHER_FOR_OTHERS, DOMAIN
 from custom_components.ollama_warm.turns.events import EVENT_NOT_WARMED
-from custom_components.ollama_warm.turns.turn_log import async_turn_log
+from custom_components.ollama_warm.turns.turn_log import _LOGS, async_turn_log
 from homeassistant.components.conversation import async_prepare_agent
-from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler
+from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
@@ -26,6 +27,7 @@ from homeassistant.helpers import llm
 from .support.house import AGENT, House, add_server, later, speech
 from .support.puppet import Puppet
 from .support.sentences import sentence
+from .support.server import Ollama
 
 STORED = "ollama_warm.server"
 NOT_LOADED = "agent_not_loaded"
@@ -145,6 +147,48 @@ async def test_a_warm_up(  # noqa: PLR0913, PLR0917 (fixtures)
     await later(hass, freezer, 10)
     assert not told
     assert len(async_turn_log(hass, "agent")) <= turns
+
+
+@every_way
+async def test_a_question_that_fails_afterwards(
+    house: House, entry: ConfigEntry, puppet: Puppet, leave: Leave, freezer: FrozenDateTimeFactory
+) -> None:
+    """It is no failure of the agent that is there now, and brings back no log of one gone."""
+    hass = house.hass
+    question = await begun(puppet, house.ask("Count", "kitchen"))
+    await leave(hass, entry.entry_id)
+    if house.state not in (None, "unavailable"):
+        await house.ask("Count", "kitchen")
+        await later(hass, freezer, 10)
+    before = [*async_turn_log(hass, "agent")]
+    puppet.hang_up()
+    assert "stopped in the middle" in speech(await question)
+    assert [*async_turn_log(hass, "agent")] == before
+
+
+async def test_an_agent_that_is_removed(house: House, ollama: Ollama) -> None:
+    """Nothing is kept of it, be it the only one or one of two, and the other keeps all it had."""
+    hass = house.hass
+    entry = await house.set_up(add_server(hass, ollama.url))
+    two = ConfigSubentry(
+        data=entry.subentries["agent"].data,
+        subentry_type="conversation",
+        title="Two",
+        unique_id=None,
+        subentry_id="two",
+    )
+    hass.config_entries.async_add_subentry(entry, two)
+    await hass.async_block_till_done()
+    await house.ask("hello")
+    await house.ask("hello", agent_id="conversation.two")
+    kept = [hass.data[key] for key in (_LOGS, _TOOLS)]
+    assert [[*one] for one in kept] == [["agent", "two"]] * 2
+    hass.config_entries.async_remove_subentry(entry, "two")
+    await hass.async_block_till_done()
+    assert [[*one] for one in kept] == [["agent"]] * 2
+    assert len(async_turn_log(hass, "agent")) == 1
+    await hass.config_entries.async_remove(entry.entry_id)
+    assert [[*one] for one in kept] == [[]] * 2
 
 
 async def offered(hass: HomeAssistant) -> tuple[bool, bool]:

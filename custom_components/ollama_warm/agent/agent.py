@@ -222,7 +222,8 @@ class Agent:
 
     def note_failure(self, cause: Cause) -> None:
         """Log that a question or a warm-up failed, so that nothing older looks like its result."""
-        async_log_turn(self.hass, self.subentry_id, cause, FAILED)
+        if not self._store.closed:
+            async_log_turn(self.hass, self.subentry_id, cause, FAILED)
 
 
 class _Question:

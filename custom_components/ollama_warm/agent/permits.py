@@ -260,5 +260,12 @@ class Permits:
         return self._unsaid
 
 
+@callback
+def async_forget_tools(hass: HomeAssistant, subentry_ids: set[str]) -> None:
+    """Drop the tools of agents that are gone."""
+    for subentry_id in subentry_ids:
+        hass.data.get(_TOOLS, {}).pop(subentry_id, None)
+
+
 _EXPOSURE: HassKey[Exposure] = HassKey(f"{DOMAIN}_exposure")
 _TOOLS: HassKey[dict[str, Things]] = HassKey(f"{DOMAIN}_tools_named")

@@ -49,10 +49,14 @@ class Puppet:
         """End without a word, whoever listens."""
         if self._server is not None:
             self._server.close()
+        self.hang_up()
+        await asyncio.sleep(0)
+
+    def hang_up(self) -> None:
+        """End what is being answered, without a word; whoever comes next is answered."""
         for writer in self._open:
             writer.transport.abort()
         self.go_on.set()
-        await asyncio.sleep(0)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
