@@ -57,6 +57,16 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.html").read_text() == "new"
 
 
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    """Nothing is put in the place of what is no file, such as /dev/null."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    for place in (check, lambda it: write(it, "page")):
+        with pytest.raises(WarmerError, match="is a device or a pipe: name a file"):
+            place(path)
+    assert path.is_fifo()
+
+
 def test_a_full_disk_leaves_the_old_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing beside it."""
 

@@ -128,6 +128,26 @@ def test_no_room_for_what_is_shown(arguments: tuple[str, ...]) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+async def test_closed_streams(
+    house: House, tmp_path: Path, closed: int, more: tuple[str, ...]
+) -> None:
+    """Whoever wants to see nothing gets the exit code all the same."""
+    config = str(configure(tmp_path, house.url))
+    await invoke("utf-8", "warm", "--config", config)
+    start = f"import os, sys; os.close({closed}); os.execv(sys.executable, sys.argv[1:])"
+    command = [sys.executable, "-m", "ollama_warmer", "status", "--config", config, *more]
+
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", start, *command], capture_output=True, check=False
+    )
+
+    assert done.returncode == 0
+    assert not done.stderr
+    assert bool(done.stdout) is (closed != 1)
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS)
 async def test_what_discover_prints_is_a_configuration(
     house: House, tmp_path: Path, encoding: str

@@ -270,3 +270,18 @@ def test_a_user_without_a_home_names_the_file(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(ConfigError, match="--state"):
         default_path(Path("home.toml"), {})
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    """No history is put in the place of what is no file, such as /dev/null, nor is it put aside."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    state = StateFile(path)
+
+    add(state)
+
+    assert path.is_fifo()
+    assert "it is a device or a pipe, name a file with --state" in str(state.problem)
+    assert [it.name for it in tmp_path.iterdir()] == ["pipe"]
+    with pytest.raises(ConfigError, match="it is a device or a pipe"):
+        state.read()

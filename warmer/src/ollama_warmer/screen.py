@@ -22,6 +22,10 @@ def fit_streams() -> None:
 
     Without it Python ends the program over an umlaut in a name, after the questions were asked.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Whoever started the program has closed it, and wants to see nothing.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for as long as it runs
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # One for each encoding: an error of Python's small encodings calls all of them charmap.

@@ -1,6 +1,7 @@
-"""Reads text that a person wrote with whatever editor there was."""
+"""Reads text that a person wrote with whatever editor there was, and knows what is no file."""
 
 import codecs
+from pathlib import Path
 
 
 def decoded(content: bytes, errors: str = "strict") -> str:
@@ -15,3 +16,8 @@ def decoded(content: bytes, errors: str = "strict") -> str:
     text = content.decode("utf-16" if is_utf_16 else "utf-8", errors)
     # Two files that were put together have a second one.
     return text.lstrip("\ufeff")
+
+
+def is_special(path: Path) -> bool:
+    """Return whether a device, a pipe or a socket is there, in whose place no file may be put."""
+    return path.exists() and not path.is_file() and not path.is_dir()

@@ -9,6 +9,7 @@ null if unknown; the newest round is the last.
 from collections.abc import Mapping, Sequence
 import contextlib
 from datetime import UTC, datetime
+import errno
 import json
 import logging
 import os
@@ -21,6 +22,7 @@ from ollama_warmer.errors import ConfigError, WarmerError
 from ollama_warmer.history.shape import VERSION, DamagedError, NewerError, parse
 from ollama_warmer.round.rounds import Round, TargetResult
 from ollama_warmer.round.verdicts import Verdict
+from ollama_warmer.written import is_special
 
 # Four days of hourly rounds; with twenty targets that is less than a megabyte.
 KEPT = 100
@@ -146,6 +148,8 @@ class StateFile:
 
     def _read(self) -> list[dict[str, Any]]:
         """Return the rounds; raise OSError, DamagedError or NewerError."""
+        if is_special(self.path):
+            raise OSError(errno.EINVAL, "it is a device or a pipe, name a file with --state")
         try:
             with self.path.open("rb") as file:
                 content = file.read(_LARGEST + 1)

@@ -8,6 +8,7 @@ import secrets
 import sys
 
 from ollama_warmer.errors import WarmerError
+from ollama_warmer.written import is_special
 
 # As warmer/pyproject.toml has it; the program itself is on no package index.
 REQUIREMENT = "matplotlib>=3.9"
@@ -27,11 +28,18 @@ def check(path: Path) -> None:
         raise WarmerError(MISSING)
     if path.is_dir():
         raise WarmerError(f"the report {path} is a folder: name a file in it")
+    _check_place(path)
     folder = path.resolve().parent
     if not folder.is_dir():
         raise WarmerError(f"the report {path} cannot be written: make the folder {folder} first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise WarmerError(f"the report {path} cannot be written: you may not write into {folder}")
+
+
+def _check_place(path: Path) -> None:
+    """Raise a WarmerError for what a page must not take the place of."""
+    if is_special(path):
+        raise WarmerError(f"the report {path} is a device or a pipe: name a file")
 
 
 def write(path: Path, page: str) -> None:
@@ -40,6 +48,7 @@ def write(path: Path, page: str) -> None:
     Raises:
         WarmerError: The file cannot be written; what was there is still there.
     """
+    _check_place(path)
     # A link stays a link to the file that is replaced.
     target = path.resolve()
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
