@@ -134,3 +134,17 @@ def test_other_beginnings(line: str) -> None:
     found = LoadLog()
     found.feed(line)
     assert not found.loads
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '[0] ollama: [[1.0, {{}}], {{"log":"{}"}}]',
+        'ts=1 msg="{}"',
+        r'{{"MESSAGE":"{{\"log\":\"{}\"}}"}}',
+        r"ollama: {}\r\n",
+    ],
+)
+def test_shippers(shape: str) -> None:
+    """Whatever stands behind llama-server's word: a quotation mark, a line's end in words."""
+    assert window([shape.format(LOADED)]).starts == 1
