@@ -54,6 +54,11 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
     try:
         await coordinator.async_config_entry_first_refresh()
     except HomeAssistantError:
+        if hass.is_running:
+            # Set up or not, what is hidden meanwhile is not kept. At the start nothing is there.
+            for agent in agents.values():
+                await agent.async_forget_gone(hass.config.language)
+        store.async_keep_only(agents)
         await store.async_close()
         raise
     # What is kept of others would hold names that may be hidden in the meantime.
@@ -86,7 +91,11 @@ def _watch(entry: OllamaWarmConfigEntry) -> None:
 async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -> bool:
     """Unload a server and its agents."""
     if unloaded := await hass.config_entries.async_unload_platforms(entry, PLATFORMS):
-        await entry.runtime_data.store.async_close()
+        store = entry.runtime_data.store
+        await store.async_close()
+        if entry.disabled_by:
+            # No one would look any more whether what it names is still exposed.
+            await store.async_remove()
         _forget(hass, set(entry.runtime_data.agents) - set(entry.subentries))
     return unloaded
 

@@ -354,6 +354,21 @@ async def unload(house: House, entry: ConfigEntry) -> None:
     await house.hass.config_entries.async_setup(entry.entry_id)
 
 
+@pytest.mark.parametrize("back", [1, 3600, 365 * 24 * 3600])
+async def test_a_clock_that_was_put_back(
+    house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory, back: int
+) -> None:
+    """What was said before something was hidden is known for that, though its time is later."""
+    await rounds(house, ollama, freezer, "words")
+    freezer.tick(-back)
+    hide(house)
+    await settled(house)
+    for asked in (["and now"], ["and now", "and then"]):
+        await tick(freezer)
+        await house.ask(asked[-1], conversation_id="talk")
+        assert heard(ollama) == ["hello there", "thank you", *asked]
+
+
 @pytest.mark.parametrize("forget", [evict, reload, unload])
 @pytest.mark.parametrize("first", [True, False])
 async def test_a_conversation_that_was_forgotten(  # noqa: PLR0913 (fixtures)

@@ -10,11 +10,11 @@ from freezegun.api import FrozenDateTimeFactory
 import pytest
 
 from custom_components.ollama_warm.warming.warmth import COOLDOWN_S
-from homeassistant.config_entries import ConfigEntry
+from homeassistant.config_entries import ConfigEntry, ConfigEntryDisabler, ConfigEntryState
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.setup import async_setup_component
 
-from .support.house import House, add_server, later, turns
+from .support.house import House, add_server, how_it_is, later, turns
 from .support.server import Ollama
 
 STORED = "ollama_warm.server"
@@ -128,6 +128,56 @@ async def test_hidden_just_before_it_is_set_up_again(
     await later(house.hass, freezer, COOLDOWN_S)
     assert "Porch" not in file(hass_storage)
     assert CANARY not in file(hass_storage)
+
+
+@pytest.mark.parametrize("first", [True, False])
+async def test_hidden_around_a_disabled_entry(  # noqa: PLR0913 (fixtures)
+    house: House,
+    agent: ConfigEntry,
+    ollama: Ollama,
+    freezer: FrozenDateTimeFactory,
+    hass_storage: Storage,
+    *,
+    first: bool,
+) -> None:
+    """An entry that is disabled keeps nothing, as no one looks through it; it is learned again."""
+    await shown(house)
+    await house.ask("hello", "kitchen")
+    await later(house.hass, freezer, COOLDOWN_S)
+    if first:
+        await hidden(house)
+    by_a_person = ConfigEntryDisabler.USER
+    await house.hass.config_entries.async_set_disabled_by(agent.entry_id, by_a_person)
+    if not first:
+        await hidden(house)
+    await later(house.hass, freezer, COOLDOWN_S)
+    assert STORED not in hass_storage
+    await house.hass.config_entries.async_set_disabled_by(agent.entry_id, None)
+    await house.ask("hello", "kitchen")
+    await later(house.hass, freezer, COOLDOWN_S)
+    assert "You are the voice of a small house." in file(hass_storage)
+    assert CANARY not in file(hass_storage)
+
+
+async def test_hidden_while_the_server_is_away_at_set_up(
+    house: House,
+    agent: ConfigEntry,
+    ollama: Ollama,
+    freezer: FrozenDateTimeFactory,
+    hass_storage: Storage,
+) -> None:
+    """As often as it is tried again, what is hidden leaves the file."""
+    await shown(house)
+    await house.ask("hello", "kitchen")
+    await ollama.run(ollama.stand_in.stop())
+    await house.hass.config_entries.async_reload(agent.entry_id)
+    assert how_it_is(agent) is ConfigEntryState.SETUP_RETRY
+    assert CANARY in file(hass_storage)
+    await hidden(house)
+    await later(house.hass, freezer, 10 * COOLDOWN_S)
+    assert how_it_is(agent) is ConfigEntryState.SETUP_RETRY
+    assert CANARY not in file(hass_storage)
+    await ollama.run(ollama.stand_in.start())
 
 
 MOVES = {

@@ -4,6 +4,7 @@ import base64
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from .names import Unsaid, fold, names_in, texts_in
 from .options import WireMessage
 
 _REMEMBERED_CONVERSATIONS = 64
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -55,8 +57,11 @@ class Replay:
         if not unsaid:
             return
         still_said = ""
+        newest = rounds[-1][0].created
         for number, items in enumerate(rounds[:-1]):
-            is_named = partial(unsaid.in_text, since=items[0].created)
+            # Where the clock was put back, what has gone may have gone since.
+            since = created if (created := items[0].created) <= newest else _LONG_AGO
+            is_named = partial(unsaid.in_text, since=since)
             tail = self.tails.get(number, "")
             if not any(map(is_named, (*_texts_of(items), tail))):
                 continue
