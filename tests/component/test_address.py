@@ -133,7 +133,7 @@ def test_anything_at_all(text: str) -> None:
         without_secrets(typed)
 
 
-# Fields and address -> what is stored, or nothing where it cannot be told which is meant.
+# Fields and address -> what is stored, or nothing where it is not clear which is meant.
 TOGETHER: list[tuple[dict[str, str], dict[str, str] | None]] = [
     ({CONF_API_KEY: "key"}, {CONF_URL: HOST, CONF_API_KEY: "key"}),
     ({CONF_URL: "http://user:secret@nas:11434", CONF_API_KEY: "key"}, None),

@@ -1,4 +1,4 @@
-"""APIs that answer administrators only, or no one: warmed with the right rights, or told."""
+"""APIs that answer administrators only, or no one: warmed with the right rights, or reported."""
 
 from collections.abc import Collection
 from typing import Any, override
@@ -91,7 +91,7 @@ async def test_warmed_for_administrators(
     assert any(TOOL in name for name in tools_of(ollama.body))
 
 
-async def test_nobody_else_is_told(
+async def test_no_one_else_is_shown_them(
     house: House, ollama: Ollama, caplog: pytest.LogCaptureFixture, locked: Management
 ) -> None:
     """What the owner's rights have shown is kept for no one, and an ordinary person is refused."""
@@ -108,7 +108,7 @@ async def test_nobody_else_is_told(
     assert len(ollama.records) == asked
 
 
-async def test_refused_to_everybody(
+async def test_refused_to_everyone(
     house: House,
     ollama: Ollama,
     caplog: pytest.LogCaptureFixture,
@@ -124,12 +124,12 @@ async def test_refused_to_everybody(
         await later(hass, freezer, COOLDOWN_S)
         house.expose("light.porch", exposed=False)
         await later(hass, freezer, COOLDOWN_S)
-    with pytest.raises(HomeAssistantError) as told:
+    with pytest.raises(HomeAssistantError) as caught:
         await hass.services.async_call(DOMAIN, "warm", {"entity_id": AGENT}, blocking=True)
     said = await sentence(hass, "exceptions", "api_refused.message", {"entity_id": AGENT})
     # Home Assistant leaves the full stop out here.
     said = said.rstrip(".")
-    assert str(told.value) == said
+    assert str(caught.value) == said
     warnings = [
         r.getMessage() for r in caplog.records if r.levelname == "WARNING" and DOMAIN in r.name
     ]

@@ -153,7 +153,7 @@ def test_names_of_models(name: str, full: str) -> None:
 
 
 def test_labels_of_models() -> None:
-    """A model is listed with its size, if the server tells it."""
+    """A model is listed with its size, if the server reports it."""
     assert label(Model("qwen3:4b", 2_600_000_000)) == "qwen3:4b (2.6 GB)"
     assert label(Model("smollm:135m", 98_000_000)) == "smollm:135m (98 MB)"
     assert label(Model("qwen3:4b", 0)) == "qwen3:4b"

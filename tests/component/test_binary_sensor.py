@@ -37,7 +37,7 @@ async def warmed(well: None, house: House, ollama: Ollama) -> ConfigEntry:
 
 
 async def test_questions(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """It is the verdict on the newest question; without a count nobody knows."""
+    """It is the verdict on the newest question; without a count no one knows."""
     assert warm(house.hass) == STATE_UNKNOWN
     await house.ask("hello")
     assert warm(house.hass) == STATE_OFF
@@ -111,7 +111,7 @@ async def test_the_model_went(
 async def test_nothing_to_do_with_it(
     house: House, warmed: ConfigEntry, freezer: FrozenDateTimeFactory, models: dict[str, int]
 ) -> None:
-    """Another model that comes, or a server that tells no length any more, changes nothing."""
+    """Another model that comes, or a server that no longer reports a length, changes nothing."""
     with says_loaded(**models):
         await later(house.hass, freezer, POLL_S)
         assert warm(house.hass) == STATE_ON

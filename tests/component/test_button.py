@@ -21,8 +21,8 @@ from .support.warmed import turn
 
 
 @pytest.fixture
-def told(house: House) -> Generator[list[Event]]:
-    """Return what is told of warm-ups that did not do what they should."""
+def reported(house: House) -> Generator[list[Event]]:
+    """Return what is reported of warm-ups that did not do what they should."""
     events: list[Event] = []
 
     @callback
@@ -42,7 +42,7 @@ async def press(house: House) -> None:
 
 
 async def test_it_warms(
-    house: House, agent: ConfigEntry, ollama: Ollama, told: list[Event]
+    house: House, agent: ConfigEntry, ollama: Ollama, reported: list[Event]
 ) -> None:
     """After it, though the agent is not warmed by itself, each room's first question is warm."""
     assert state_of(house.hass, "button", "warm_now").state == STATE_UNKNOWN
@@ -53,7 +53,7 @@ async def test_it_warms(
     for room in ("kitchen", "bedroom", None):
         (asked,) = turns(await house.ask(f"Is it warm in the {room}?", room))
         assert asked["verdict"] == "warm"
-    assert not told
+    assert not reported
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ async def test_it_fails(  # noqa: PLR0913, PLR0917 (fixtures)
     house: House,
     agent: ConfigEntry,
     ollama: Ollama,
-    told: list[Event],
+    reported: list[Event],
     kind: FaultKind,
     key: str,
 ) -> None:
-    """Whoever pressed it is told why, in their language, and so are logbook and automations."""
+    """Whoever pressed it learns why, in their language, and so are logbook and automations."""
     ollama.stand_in.fault = Fault(kind, paths=("/api/chat", "/api/show"))
     with pytest.raises(HomeAssistantError) as raised:
         await press(house)
     assert (raised.value.translation_domain, raised.value.translation_key) == ("ollama_warm", key)
-    (event,) = told
+    (event,) = reported
     await house.hass.async_block_till_done()
     assert event.data == {
         "entity_id": "conversation.warm",
@@ -85,25 +85,25 @@ async def test_it_fails(  # noqa: PLR0913, PLR0917 (fixtures)
     assert warm(house.hass) == STATE_ON
 
 
-async def test_no_prompt(house: House, ollama: Ollama, told: list[Event]) -> None:
+async def test_no_prompt(house: House, ollama: Ollama, reported: list[Event]) -> None:
     """Instructions that cannot be rendered are reported, and nothing is sent."""
     await house.set_up(add_server(house.hass, ollama.url, prompt="It is {{ now( }}"))
     with pytest.raises(HomeAssistantError) as raised:
         await press(house)
     assert raised.value.translation_key == "prompt_cannot_be_built"
-    assert [event.data["reason"] for event in told] == ["no_prompt"]
+    assert [event.data["reason"] for event in reported] == ["no_prompt"]
     assert not ollama.records
 
 
-async def test_something_else(house: House, agent: ConfigEntry, told: list[Event]) -> None:
-    """An error that is not ours is passed on as it is, and none of its words are told."""
+async def test_something_else(house: House, agent: ConfigEntry, reported: list[Event]) -> None:
+    """An error that is not ours is passed on as it is, and none of its words are reported."""
     error = HomeAssistantError("Zeppelin")
     with (
         patch.object(WarmUp, "async_warm", side_effect=error),
         pytest.raises(HomeAssistantError, match="Zeppelin"),
     ):
         await press(house)
-    assert [event.data["reason"] for event in told] == ["failed"]
+    assert [event.data["reason"] for event in reported] == ["failed"]
 
 
 async def test_not_warm_is_no_error(house: House, agent: ConfigEntry) -> None:

@@ -107,7 +107,7 @@ def test_what_is_a_count(count: int) -> None:
 async def test_counts_of_a_server(
     session: aiohttp.ClientSession, ollama: Ollama, *, reports: bool, cached: bool
 ) -> None:
-    """A server that does not tell the cached count leaves it unknown."""
+    """A server that does not report the cached count leaves it unknown."""
     ollama.stand_in.reports_cached = reports
     counts = Counts.from_chunk((await chunks_of(session, ollama.url))[-1])
     assert counts.prompt_tokens == ollama.records[-1].prompt_tokens

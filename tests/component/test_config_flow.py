@@ -61,7 +61,7 @@ OTHERS = {
 async def test_something_else_answers(
     hass: HomeAssistant, ollama: Ollama, pieces: list[bytes], head: bytes, expected: str
 ) -> None:
-    """A server that is no Ollama, or a broken one, is told from one that is not there."""
+    """A server that is no Ollama, or a broken one, is distinguished from one that is not there."""
     flow = await start(hass)
     async with answering(*pieces, head=head) as url:
         words = await refused(hass, await answer(hass, flow, url=url))

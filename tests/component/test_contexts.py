@@ -27,7 +27,7 @@ async def test_satellites_and_what_spoke(house: House) -> None:
     phone = devices.async_get_or_create(
         config_entry_id=house.owner.entry_id, identifiers={("phones", "mine")}
     )
-    spoke = [APP, phone.id, satellites[0], "a device that is gone", person_context("somebody")]
+    spoke = [APP, phone.id, satellites[0], "a device that is gone", person_context("someone")]
     assert async_contexts(house.hass, spoke) == [APP, *sorted([*satellites, phone.id])]
     devices.async_remove_device(phone.id)
     assert async_contexts(house.hass, spoke) == [APP, *satellites]
@@ -51,7 +51,7 @@ async def test_satellites_that_are_none(house: House) -> None:
     [(APP, None, None), ("device", "device", None), (person_context("ada"), None, "ada")],
 )
 def test_looks(context: str, device: str | None, person: str | None) -> None:
-    """A look at a context is an input that nobody spoke, from that device or person."""
+    """A look at a context is an input that no one spoke, from that device or person."""
     seen = look(context, AGENT, "en")
     assert (seen.text, seen.device_id, seen.context.user_id) == ("", device, person)
     assert (seen.agent_id, seen.language, seen.conversation_id) == (AGENT, "en", None)
@@ -60,7 +60,7 @@ def test_looks(context: str, device: str | None, person: str | None) -> None:
 async def test_a_deleted_device(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """A device that spoke and was deleted is no context any more after the next warm-up."""
+    """A device that spoke and was deleted is no longer a context after the next warm-up."""
     await house.ask("hello", "kitchen")
     prefix = agent.runtime_data.agents["agent"].prompts.prefix
     assert set(prefix.contexts()) == {APP, *house.satellites.values()}
@@ -85,8 +85,8 @@ async def test_an_owner(house: House, ollama: Ollama) -> None:
     assert "Ada" not in ollama.messages[0]["content"]
 
 
-def told(ollama: Ollama, words: str) -> str:
-    """Return what the model was told together with these words, in the newest message."""
+def sent_with(ollama: Ollama, words: str) -> str:
+    """Return what the model was sent together with these words, in the newest message."""
     (text,) = (
         record.body["messages"][-1]["content"]
         for record in ollama.records
@@ -100,7 +100,7 @@ def told(ollama: Ollama, words: str) -> str:
 async def test_two_rooms_at_once(
     house: House, agent: ConfigEntry, ollama: Ollama, times: int
 ) -> None:
-    """Who asks at the same moment as others is answered for the own room and nobody else's.
+    """Who asks at the same moment as others is answered for the own room and no one else's.
 
     That is so for the very first questions, between changes, and next to a warm-up.
     """
@@ -114,7 +114,8 @@ async def test_two_rooms_at_once(
             house.ask(f"{number} from outside", "kitchen", conversation_id="ollama_warm.x"),
         )
         kitchen, bedroom, app = (
-            told(ollama, f"{number} from the {place}") for place in ("kitchen", "bedroom", "app")
+            sent_with(ollama, f"{number} from the {place}")
+            for place in ("kitchen", "bedroom", "app")
         )
         assert AREA.format("Kitchen") in kitchen
         assert AREA.format("Bedroom") in bedroom
@@ -128,7 +129,7 @@ async def test_two_rooms_at_once(
 async def test_a_room_after_the_other(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """A satellite that was moved is told its new room with the next question."""
+    """A satellite that was moved is given its new room with the next question."""
     await house.ask("hello", "kitchen")
     devices = dr.async_get(house.hass)
     bedroom = devices.async_get(house.satellites["bedroom"])
@@ -136,4 +137,4 @@ async def test_a_room_after_the_other(
     devices.async_update_device(house.satellites["kitchen"], area_id=bedroom.area_id)
     await later(house.hass, freezer, 10)
     await house.ask("hello again", "kitchen")
-    assert AREA.format("Bedroom") in told(ollama, "hello again")
+    assert AREA.format("Bedroom") in sent_with(ollama, "hello again")

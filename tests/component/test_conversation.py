@@ -57,7 +57,7 @@ async def test_an_answer_streams(house: House, agent: ConfigEntry, ollama: Ollam
 
 
 async def test_what_is_sent(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """The body says what the options say, in one order for everybody."""
+    """The body says what the options say, in one order for everyone."""
     await house.ask("hello")
     body = ollama.body
     assert set(body) == {
@@ -94,7 +94,7 @@ async def test_the_contract(house: House, agent: ConfigEntry, ollama: Ollama) ->
 async def test_counts_that_are_not_reported(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
-    """A server that does not tell the cached count gets no verdict, and no 0."""
+    """A server that does not report the cached count gets no verdict, and no 0."""
     ollama.stand_in.version = "0.30.0"
     for _ in range(2):
         (turn,) = turns(await house.ask("hello"))
@@ -175,7 +175,7 @@ async def test_a_tool_of_another_room(house: House, agent: ConfigEntry, ollama: 
     assert '"error"' not in ollama.messages[-1]["content"]
 
 
-async def test_a_tool_that_nobody_has(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
+async def test_a_tool_that_no_one_has(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """A tool that the model made up is answered with an error, and the talk goes on."""
     ollama.stand_in.script = calls(call("MakeCoffee"), then="I cannot.")
     assert speech(await house.ask("Coffee!")) == "I cannot."
@@ -190,7 +190,7 @@ async def test_ten_rounds_at_most(house: House, agent: ConfigEntry, ollama: Olla
     assert result.response.response_type.value == "error"
 
 
-async def test_thinking_is_told_again(house: House, ollama: Ollama) -> None:
+async def test_thinking_is_sent_again(house: House, ollama: Ollama) -> None:
     """What a model thought goes back with its answer, and is not spoken."""
     ollama.stand_in.models[0].capabilities = ("completion", "tools", "thinking")
     await house.set_up(add_server(house.hass, ollama.url, think=True))

@@ -44,7 +44,7 @@ async def test_an_id_that_is_used_again(
     assert "You are in area Kitchen" not in words
 
 
-async def test_a_long_conversation_that_begins_anew(
+async def test_a_long_conversation_that_begins_again(
     house: House, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
     """What was left out of a long conversation is not left out of the next one."""
@@ -77,7 +77,7 @@ async def test_a_server_that_is_removed_right_after_a_question(
     hass_storage: dict[str, Any],
     freezer: FrozenDateTimeFactory,
 ) -> None:
-    """What was about to be written is not written any more."""
+    """What was about to be written is no longer written."""
     await house.ask("hello", "kitchen")
     await house.hass.config_entries.async_remove(agent.entry_id)
     await later(house.hass, freezer, 10)

@@ -19,11 +19,11 @@ from .support.flows import (
     answer,
     answer_agent,
     choose,
+    read_through,
     refused,
     start,
     start_agent,
     suggested,
-    told,
 )
 from .support.house import House, how_it_is
 from .support.sentences import sentence
@@ -50,7 +50,7 @@ async def take_over(hass: HomeAssistant, flow: Any, agent: str) -> Any:  # noqa:
     values = {"agent": f"core-{agent}", "name": "Warm voice"}
     result = await flows.async_configure(flow["flow_id"], values)
     await hass.async_block_till_done()
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 def offered(flow: Result) -> dict[str, str]:
@@ -143,7 +143,7 @@ async def test_an_agent_of_a_server(house: House, agent: ConfigEntry, ollama: Ol
 
 
 async def test_a_new_agent_all_the_same(house: House, agent: ConfigEntry) -> None:
-    """Nobody has to take over anything."""
+    """No one has to take over anything."""
     hass = house.hass
     add_core(hass, NOWHERE, Old=CORE_AGENT)
     flow = await choose(hass, await start_agent(hass, agent), "agent")
@@ -185,7 +185,7 @@ async def test_it_is_gone_by_now(house: House, agent: ConfigEntry) -> None:
 
 
 async def test_the_server_is_not_there(house: House, agent: ConfigEntry) -> None:
-    """Without the server nobody knows its models, whichever way an agent is added."""
+    """Without the server no one knows its models, whichever way an agent is added."""
     hass = house.hass
     add_core(hass, NOWHERE, Old=CORE_AGENT)
     await hass.config_entries.async_unload(agent.entry_id)

@@ -21,7 +21,7 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.util import slugify
 
 from .gate import Gate, gate
-from .support.flows import add_core, answer, choose, fields, refused, start, suggested, told
+from .support.flows import add_core, answer, choose, fields, read_through, refused, start, suggested
 from .support.house import OPTIONS, House, add_server, how_it_is, speech
 from .support.issues import add_core_agent, issues
 from .support.server import API_KEY, NUM_CTX, Ollama, answering, reply
@@ -391,7 +391,7 @@ async def test_what_a_server_quotes(house: House, ollama: Ollama, door: Gate) ->
 
 async def test_the_form_in_words(hass: HomeAssistant) -> None:
     """Each new field has its words in each step."""
-    assert fields(await told(hass, await start(hass))) == [
+    assert fields(await read_through(hass, await start(hass))) == [
         "url",
         "api_key",
         "username",

@@ -29,7 +29,7 @@ from .support.warmed import turn
 SECRETS = ("127.0.0.1", API_KEY, "zeppelin", "ceiling", "bedside", "kitchen", "cellar")
 
 
-async def test_what_is_told(
+async def test_what_is_shown(
     house: House,
     ollama: Ollama,
     hass_client: ClientSessionGenerator,
@@ -58,39 +58,39 @@ async def test_what_is_told(
     async_log_turn(house.hass, "agent", Cause.WARM_UP, turn())
     async_log_turn(house.hass, "agent", Cause.QUESTION, changed)
     entry.runtime_data.warmth.outcomes.last["agent"] = (dt_util.utcnow(), turn())
-    told = await get_diagnostics_for_config_entry(house.hass, hass_client, entry)
-    assert told["entry"]["url"].pop("port") > 0
-    (agent,) = told["agents"]
+    given = await get_diagnostics_for_config_entry(house.hass, hass_client, entry)
+    assert given["entry"]["url"].pop("port") > 0
+    (agent,) = given["agents"]
     for logged in (agent["prefix"]["last_warm_up"], *agent["turns"]):
         assert dt_util.parse_datetime(logged.pop("ended"))
-    assert told == snapshot.use_extension(HomeAssistantSnapshotExtension)
+    assert given == snapshot.use_extension(HomeAssistantSnapshotExtension)
     for secret in SECRETS:
-        assert secret not in json.dumps(told).lower()
+        assert secret not in json.dumps(given).lower()
 
 
 async def test_after_a_real_warm_up(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """The way that was chosen is told, and turns with the newest first, but not all of them."""
+    """The way that was chosen is shown, and turns with the newest first, but not all of them."""
     await agent.runtime_data.warmth.async_warm("agent")
     await house.ask("What is in the kitchen?", "kitchen")
-    (told,) = (await async_get_config_entry_diagnostics(house.hass, agent))["agents"]
-    assert told["prefix"]["way"] == {"way": "chat", "chosen_for": "0.35.1"}
-    assert told["prefix"]["last_warm_up"]["verdict"] == "warm"
-    assert told["prefix"]["contexts"] >= 3
-    assert [turn["occasion"] for turn in told["turns"]] == ["question", "warm_up", "warm_up"]
-    assert "kitchen" not in json.dumps(told).lower()
+    (given,) = (await async_get_config_entry_diagnostics(house.hass, agent))["agents"]
+    assert given["prefix"]["way"] == {"way": "chat", "chosen_for": "0.35.1"}
+    assert given["prefix"]["last_warm_up"]["verdict"] == "warm"
+    assert given["prefix"]["contexts"] >= 3
+    assert [turn["occasion"] for turn in given["turns"]] == ["question", "warm_up", "warm_up"]
+    assert "kitchen" not in json.dumps(given).lower()
     for _ in range(60):
         async_log_turn(house.hass, "agent", Cause.QUESTION, turn())
-    (told,) = (await async_get_config_entry_diagnostics(house.hass, agent))["agents"]
-    assert len(told["turns"]) == 50
+    (given,) = (await async_get_config_entry_diagnostics(house.hass, agent))["agents"]
+    assert len(given["turns"]) == 50
 
 
 async def test_a_server_that_never_answered(house: House) -> None:
-    """There is something to tell without it: the options, and that nothing is known."""
+    """There is something to show without it: the options, and that nothing is known."""
     entry = await house.set_up(add_server(house.hass, NOWHERE))
-    told = await async_get_config_entry_diagnostics(house.hass, entry)
-    assert told["entry"]["state"] == "setup_retry"
-    assert told["server"] is None
-    (agent,) = told["agents"]
+    given = await async_get_config_entry_diagnostics(house.hass, entry)
+    assert given["entry"]["state"] == "setup_retry"
+    assert given["server"] is None
+    (agent,) = given["agents"]
     assert (agent["prefix"], agent["turns"]) == (None, [])
     assert agent["options"]["prompt"] == "**REDACTED**"
     assert agent["options"]["model"] == "tiny"

@@ -114,13 +114,13 @@ async def test_actions(house: House, ollama: Ollama, agent: ConfigEntry) -> None
     hass = house.hass
     by_entity(hass, disabled=True)
     await hass.async_block_till_done()
-    with pytest.raises(ServiceValidationError) as told:
+    with pytest.raises(ServiceValidationError) as caught:
         await hass.services.async_call(DOMAIN, "warm", {"entity_id": AGENT}, blocking=True)
-    assert told.value.translation_key == "agent_not_loaded"
+    assert caught.value.translation_key == "agent_not_loaded"
     er.async_get(hass).async_update_entity(AGENT, labels={"voices"})
-    with pytest.raises(ServiceValidationError) as told:
+    with pytest.raises(ServiceValidationError) as caught:
         await hass.services.async_call(DOMAIN, "warm", {"label_id": "voices"}, blocking=True)
-    assert told.value.translation_key == "no_agents"
+    assert caught.value.translation_key == "no_agents"
     assert not ollama.records
 
 

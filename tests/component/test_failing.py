@@ -54,7 +54,7 @@ def set_sensor(house: House, state: str, **attributes: object) -> None:
 async def test_instructions_that_fail_at_times(
     house: House, ollama: Ollama, prompt: str, line: int
 ) -> None:
-    """Each question that fails is not warm; the line is told as long as it fails."""
+    """Each question that fails is not warm; the line is reported as long as it fails."""
     await warmed(house, ollama, prompt)
     set_sensor(house, "unavailable")
     result = await house.ask("hello")
@@ -65,7 +65,7 @@ async def test_instructions_that_fail_at_times(
     assert shown(house.hass, "last_reason") == "failed"
     issue = issues(house.hass)["failing_prompt"]
     assert issue.severity is ir.IssueSeverity.ERROR
-    # Everybody may list issues, and the instructions are for administrators.
+    # Everyone may list issues, and the instructions are for administrators.
     assert issue.translation_placeholders == {"agent": "Warm", "line": str(line)}
     assert "sensor.x" not in str(issue)
     await house.ask("hello")
@@ -103,7 +103,7 @@ async def test_a_warm_up_that_fails(
 async def test_a_server_that_fails(
     house: House, ollama: Ollama, conversation_id: str | None
 ) -> None:
-    """It is not warm while it answers nobody, and no line is blamed."""
+    """It is not warm while it answers no one, and no line is blamed."""
     await warmed(house, ollama, "Be brief.")
     ollama.stand_in.fault = Fault(FaultKind.STATUS_500, paths=("/api/chat",))
     await house.ask("hello", conversation_id=conversation_id)
@@ -130,7 +130,7 @@ async def test_a_question_that_fails_after_its_tool(house: House, ollama: Ollama
 
 
 async def test_one_room_that_fails(house: House, ollama: Ollama) -> None:
-    """What fails in one room stays told while the app works."""
+    """What fails in one room stays reported while the app works."""
     kitchen = house.satellites["kitchen"]
     prompt = f"a\n{{{{ 1 / (0 if llm_context.device_id == '{kitchen}' else 1) }}}}"
     entry = await house.set_up(add_server(house.hass, ollama.url, prompt=prompt))
@@ -159,7 +159,7 @@ async def test_all_rooms_that_failed(house: House, ollama: Ollama) -> None:
 
 
 async def test_other_instructions(house: House, ollama: Ollama) -> None:
-    """What fails in some instructions is not told of others."""
+    """What fails in some instructions is not said of others."""
     entry = await warmed(house, ollama, FAILS["a number"][0])
     set_sensor(house, "unknown")
     await house.ask("hello")

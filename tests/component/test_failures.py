@@ -93,7 +93,7 @@ async def test_the_model_dies(house: House, agent: ConfigEntry, ollama: Ollama) 
 
 
 async def test_the_model_is_gone(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """A model that somebody removed from the server is named."""
+    """A model that someone removed from the server is named."""
     (model,) = ollama.stand_in.models
     ollama.stand_in.models.clear()
     result = await house.ask("hello")
@@ -162,7 +162,7 @@ async def test_calls_for_ever(house: House, agent: ConfigEntry, ollama: Ollama) 
 
 
 OLLAMA_COUNTS = {
-    "loaded anew": ({"cached": 0, "load_duration": 4 * 10**9}, "model_loaded"),
+    "reloaded": ({"cached": 0, "load_duration": 4 * 10**9}, "model_loaded"),
     "one batch back": ({"cached": 3000 - 1024 - 20}, "checkpoint"),
     "something else": ({"cached": 300}, "evicted"),
 }

@@ -1,7 +1,7 @@
 """A server that dies, dawdles, babbles, stays away and comes back as another one.
 
 Each time: the agent is unavailable as long as its server is, the log has one line for each way,
-nothing is set up anew, and whoever asks meanwhile hears a sentence in their language.
+nothing is set up again, and whoever asks in the meantime hears a sentence in their language.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def lines(log: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 async def heard(house: House, key: str, url: str, language: str) -> str:
-    """Return what somebody hears who asks now, and that it is the sentence of an error."""
+    """Return what someone hears who asks now, and that it is the sentence of an error."""
     result = await house.ask("Count", "kitchen", language=language)
     assert result.response.response_type.value == "error"
     text = await sentence(house.hass, "exceptions", f"{key}.message", {"url": url}, language)
@@ -133,7 +133,7 @@ async def test_an_answer_after_half_a_minute(
 async def test_silence_for_half_an_hour(
     house: House, entry: ConfigEntry, puppet: Puppet, clock: FrozenDateTimeFactory
 ) -> None:
-    """Nobody waits for ever: a server that went silent in its answer is given up at last."""
+    """No one waits for ever: a server that went silent in its answer is given up at last."""
     puppet.go_on.clear()
     question = asyncio.create_task(house.ask("Count", "kitchen", language="fr"))
     await puppet.held.wait()
@@ -245,7 +245,7 @@ async def test_away_for_an_hour(
 async def test_back_as_another_version(
     house: House, ollama: Ollama, clock: FrozenDateTimeFactory, log: pytest.LogCaptureFixture
 ) -> None:
-    """An older server is warmed in its own way, its missing counts are told; and back again."""
+    """An older server is warmed in its own way, its missing counts are reported; and back again."""
     entry = await house.set_up(add_server(house.hass, ollama.url, auto_warm=True))
     await later(house.hass, clock, 10)
     coordinator = entry.runtime_data

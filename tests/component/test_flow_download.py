@@ -24,10 +24,10 @@ from .support.flows import (
     answer_agent,
     change_agent,
     choose,
+    read_through,
     refused,
     start_agent,
     suggested,
-    told,
 )
 from .support.house import OPTIONS, House
 from .support.server import Ollama, answering
@@ -53,7 +53,7 @@ async def waited(hass: HomeAssistant, flow: SubentryFlowResult) -> SubentryFlowR
     await hass.async_block_till_done(wait_background_tasks=True)
     result = await hass.config_entries.subentries.async_configure(flow["flow_id"])
     await hass.async_block_till_done()
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 async def missing(house: House, agent: ConfigEntry) -> SubentryFlowResult:
@@ -65,14 +65,14 @@ async def missing(house: House, agent: ConfigEntry) -> SubentryFlowResult:
 
 
 async def test_a_model_is_downloaded(house: House, agent: ConfigEntry, registry: Ollama) -> None:
-    """The share that is there is told, and the agent is saved with what was filled in before."""
+    """The share that is there is shown, and the agent is saved with what was filled in before."""
     hass = house.hass
-    told_shares = async_capture_events(hass, EVENT_DATA_ENTRY_FLOW_PROGRESS_UPDATE)
+    shares = async_capture_events(hass, EVENT_DATA_ENTRY_FLOW_PROGRESS_UPDATE)
     result = await waited(hass, await choose(hass, await missing(house, agent), "download"))
     assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Second")
     assert result["data"]["model"] == ANOTHER
-    assert [event.data["progress"] for event in told_shares] == [0.5, 1.0]
-    assert {event.data["flow_id"] for event in told_shares} == {result["flow_id"]}
+    assert [event.data["progress"] for event in shares] == [0.5, 1.0]
+    assert {event.data["flow_id"] for event in shares} == {result["flow_id"]}
     assert [model.name for model in registry.stand_in.models] == ["tiny", ANOTHER]
 
 
@@ -100,7 +100,7 @@ async def test_another_model_is_chosen(house: House, agent: ConfigEntry, ollama:
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
-async def test_somebody_fetched_it(house: House, agent: ConfigEntry, registry: Ollama) -> None:
+async def test_someone_fetched_it(house: House, agent: ConfigEntry, registry: Ollama) -> None:
     """The server is asked again, as the model may have come while the form was filled in."""
     flow = await start_agent(house.hass, agent)
     registry.stand_in.models.append(registry.stand_in.pullable[0])
@@ -122,7 +122,7 @@ async def test_the_server_went_away(house: House, agent: ConfigEntry, ollama: Ol
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
-async def test_nobody_knows_the_model(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
+async def test_no_one_knows_the_model(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """Ollama's words are shown beside the model, and another try is possible."""
     hass = house.hass
     result = await waited(hass, await choose(hass, await missing(house, agent), "download"))
@@ -155,7 +155,7 @@ async def test_the_dialog_is_closed(house: House, agent: ConfigEntry, registry: 
     hass = house.hass
     registry.stand_in.fault = Fault(FaultKind.DELAY, seconds=30, paths=("/api/pull",))
     flow = await choose(hass, await missing(house, agent), "download")
-    # Looking at the dialog anew does not begin a second download.
+    # Looking at the dialog again does not begin a second download.
     progress = hass.config_entries.subentries._progress[flow["flow_id"]]
     task = progress.async_get_progress_task()
     await hass.config_entries.subentries.async_configure(flow["flow_id"])
@@ -180,7 +180,7 @@ async def test_a_download_is_cancelled(house: House, agent: ConfigEntry, registr
     assert suggested(result) == WANTED
 
 
-async def test_the_server_is_unloaded_meanwhile(
+async def test_the_server_is_unloaded_in_the_meantime(
     house: House, agent: ConfigEntry, registry: Ollama
 ) -> None:
     """A menu that was open too long ends with a reason."""
@@ -205,7 +205,7 @@ LAYERS = [
 
 
 async def test_a_share_never_falls(hass: HomeAssistant) -> None:
-    """Each percent is told once, also when another layer makes the whole larger."""
+    """Each percent is shown once, also when another layer makes the whole larger."""
     shares: list[float] = []
     async with answering(*LAYERS) as url:
         client = OllamaClient(async_get_clientsession(hass), url)

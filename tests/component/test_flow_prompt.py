@@ -71,14 +71,14 @@ async def test_it_is_kept_as_it_is(house: House, agent: ConfigEntry) -> None:
 
 
 async def test_a_date_alone(house: House, agent: ConfigEntry) -> None:
-    """What is kept out of the prefix without harm stops nobody."""
+    """What is kept out of the prefix without harm stops no one."""
     flow = await start_agent(house.hass, agent)
     result = await answer_agent(house.hass, flow, NEW_AGENT | {"prompt": DATE})
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
 async def test_a_prompt_that_cannot_be_built(house: House, agent: ConfigEntry) -> None:
-    """The form says so; it can be mended, or kept by somebody who knows better."""
+    """The form says so; it can be mended, or kept by someone who knows better."""
     hass = house.hass
     flow = await start_agent(hass, agent)
     result = await answer_agent(hass, flow, NEW_AGENT | {"prompt": BROKEN})
@@ -96,7 +96,7 @@ async def test_a_prompt_that_cannot_be_built(house: House, agent: ConfigEntry) -
 
 
 async def test_a_new_agent_with_a_broken_prompt(house: House, agent: ConfigEntry) -> None:
-    """Nothing is said of a size that nobody knows."""
+    """Nothing is said of a size that no one knows."""
     hass = house.hass
     result = await answer_agent(
         hass, await start_agent(hass, agent), NEW_AGENT | {"prompt": BROKEN}
@@ -108,19 +108,19 @@ async def test_a_new_agent_with_a_broken_prompt(house: House, agent: ConfigEntry
 
 @pytest.mark.parametrize("insists", [True, False], ids=["saved anyway", "made larger"])
 async def test_a_window_that_is_too_small(house: House, agent: ConfigEntry, insists: bool) -> None:  # noqa: FBT001
-    """Both sizes are told, and either another window is chosen or this one is kept."""
+    """Both sizes are given, and either another window is chosen or this one is kept."""
     hass = house.hass
-    values = NEW_AGENT | SMALL | {"prompt": LONG}
-    flow = await answer_agent(hass, await start_agent(hass, agent), values)
+    sizes = NEW_AGENT | SMALL | {"prompt": LONG}
+    flow = await answer_agent(hass, await start_agent(hass, agent), sizes)
     assert (flow["type"], flow["step_id"]) == (FlowResultType.MENU, "window")
-    told = flow["description_placeholders"]
-    assert told is not None
-    assert told["num_ctx"] == "2048"
-    assert 2400 <= int(told["tokens"]) <= 2800
+    sizes = flow["description_placeholders"]
+    assert sizes is not None
+    assert sizes["num_ctx"] == "2048"
+    assert 2400 <= int(sizes["tokens"]) <= 2800
     result = await choose(hass, flow, "save" if insists else "agent")
     if not insists:
         assert result["type"] is FlowResultType.FORM
-        result = await answer_agent(hass, result, values | {"num_ctx": 4096.0})
+        result = await answer_agent(hass, result, sizes | {"num_ctx": 4096.0})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"]["num_ctx"] == (2048 if insists else 4096)
 
@@ -132,6 +132,6 @@ async def test_an_agent_without_a_choice(house: House, agent: ConfigEntry) -> No
     result = await answer_agent(hass, flow, {"name": "Bare", "model": "tiny"})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"] == {"model": "tiny"}
-    told = result["description_placeholders"]
-    assert told is not None
-    assert told["num_ctx"] == "16384"
+    sizes = result["description_placeholders"]
+    assert sizes is not None
+    assert sizes["num_ctx"] == "16384"

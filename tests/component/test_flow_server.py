@@ -11,7 +11,7 @@ from homeassistant.const import CONF_API_KEY, CONF_URL
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 
-from .support.flows import answer, fields, refused, suggested, told
+from .support.flows import answer, fields, read_through, refused, suggested
 from .support.house import House, add_server, how_it_is
 from .support.server import API_KEY, NOWHERE, Ollama
 
@@ -23,7 +23,7 @@ async def reconfigure(hass: HomeAssistant, entry: ConfigEntry) -> ConfigFlowResu
         DOMAIN,
         context=context,  # type: ignore[arg-type]
     )
-    return await told(hass, flow)
+    return await read_through(hass, flow)
 
 
 async def asked_for_a_key(hass: HomeAssistant) -> ConfigFlowResult:
@@ -31,7 +31,7 @@ async def asked_for_a_key(hass: HomeAssistant) -> ConfigFlowResult:
     (flow,) = hass.config_entries.flow.async_progress()
     assert (flow["context"]["source"], flow["step_id"]) == ("reauth", "reauth_confirm")
     result = await hass.config_entries.flow.async_configure(flow["flow_id"])
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 async def test_a_server_moves(house: House, ollama: Ollama) -> None:
@@ -101,7 +101,7 @@ async def test_a_key_is_refused_at_the_start(house: House, ollama: Ollama) -> No
     assert dict(entry.data) == {CONF_URL: ollama.url, CONF_API_KEY: API_KEY}
 
 
-@pytest.mark.parametrize("key", [API_KEY, ""], ids=["another key", "none is wanted any more"])
+@pytest.mark.parametrize("key", [API_KEY, ""], ids=["another key", "none is wanted any longer"])
 async def test_a_key_is_refused_one_day(
     house: House, agent: ConfigEntry, ollama: Ollama, key: str
 ) -> None:
@@ -121,14 +121,14 @@ async def test_a_key_is_refused_one_day(
 
 
 async def test_the_weather(house: House, agent: ConfigEntry) -> None:
-    """The weather that is told is chosen for all agents, and can be left open again.
+    """The weather that is reported is chosen for all agents, and can be left open again.
 
     Other integrations' agents are given it only on request.
     """
     hass = house.hass
     for values in ({"weather_entity": "weather.home"}, {"weather_for_others": True}, {}):
         flow = await hass.config_entries.options.async_init(agent.entry_id)
-        await told(hass, flow, "options")
+        await read_through(hass, flow, "options")
         assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "init")
         result = await hass.config_entries.options.async_configure(flow["flow_id"], values)
         await hass.async_block_till_done()

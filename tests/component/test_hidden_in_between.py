@@ -132,7 +132,7 @@ async def test_what_the_person_said_stays(
 async def test_a_new_device_that_is_hidden_again(
     house: House, agent: ConfigEntry, ollama: Ollama, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What rode with the question as new is not told again with a tool's answer."""
+    """What rode with the question as new is not sent again with a tool's answer."""
     await house.ask("hello")
     house.expose("light.porch")
     call_tool = llm.APIInstance.async_call_tool

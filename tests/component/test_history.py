@@ -1,4 +1,4 @@
-"""Which earlier rounds of a conversation are told again when the house has changed."""
+"""Which earlier rounds of a conversation are sent again when the house has changed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ def sent(ollama: Ollama) -> str:
 
 
 async def tick(freezer: FrozenDateTimeFactory) -> None:
-    """Let a moment pass, so that what was before can be told from what is after."""
+    """Let a moment pass, so that what was before can be distinguished from what is after."""
     freezer.tick(1)
     await asyncio.sleep(0)
 
@@ -74,7 +74,7 @@ MOVING = {
 async def test_lists_of_the_instructions(
     house: House, ollama: Ollama, freezer: FrozenDateTimeFactory, instructions: str
 ) -> None:
-    """Whatever changes in them or goes from them, the conversation is told again in full."""
+    """Whatever changes in them or goes from them, the conversation is sent again in full."""
     house.hass.states.async_set("sensor.outside", "20")
     await house.set_up(add_server(house.hass, ollama.url, prompt=f"Be brief.\n{instructions}"))
     ollama.stand_in.script = calls(call(ON, name="Ceiling"))
@@ -121,7 +121,7 @@ async def hide_another(house: House) -> None:
 
 
 async def hide_and_expose(house: House) -> None:
-    """Hide it, and show it again before anybody asks."""
+    """Hide it, and show it again before anyone asks."""
     house.expose("light.ceiling", exposed=False)
     await asyncio.sleep(0)
     house.expose("light.ceiling")
@@ -163,7 +163,7 @@ async def test_a_device_that_may_be_named(
     freezer: FrozenDateTimeFactory,
     change: Callable[[House], Awaitable[None]],
 ) -> None:
-    """Whatever happens to it or around it, what was said of it is told again."""
+    """Whatever happens to it or around it, what was said of it is sent again."""
     ollama.stand_in.script = calls(call(ON, name="Ceiling"))
     await house.ask("turn the ceiling on", conversation_id="talk")
     await tick(freezer)
@@ -198,7 +198,7 @@ def hide(house: House) -> None:
 
 
 def hide_with_another_name(house: House) -> None:
-    """Rename it, and un-expose it before anybody asks."""
+    """Rename it, and un-expose it before anyone asks."""
     registry(house).async_update_entity("light.bedside", name="Something")
     hide(house)
 
@@ -251,7 +251,7 @@ async def test_a_device_that_may_no_longer_be_named(  # noqa: PLR0913, PLR0917 (
     case: str,
     change: Callable[[House], None],
 ) -> None:
-    """The round that names it is told no more, and the others are; the prefix moves once."""
+    """The round that names it is no longer sent, and the others are; the prefix moves once."""
     await bedside(house)
     await rounds(house, ollama, freezer, case)
     assert len(heard(ollama)) == 3
@@ -342,12 +342,12 @@ async def evict(house: House, entry: ConfigEntry) -> None:
 
 
 async def reload(house: House, entry: ConfigEntry) -> None:
-    """Set the agent up anew."""
+    """Set the agent up again."""
     await house.hass.config_entries.async_reload(entry.entry_id)
 
 
 async def unload(house: House, entry: ConfigEntry) -> None:
-    """Set the agent up anew, and have something hidden while it is away."""
+    """Set the agent up again, and have something hidden while it is away."""
     await house.hass.config_entries.async_unload(entry.entry_id)
     hide(house)
     await settled(house)
@@ -423,7 +423,7 @@ async def test_what_a_local_answer_named_stays(
 async def test_what_was_never_exposed(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """A person's word for something that the model was never told of is a word like any other."""
+    """A person's word for something that the model never read of is a word like any other."""
     await house.ask("is the porch wet?", conversation_id="talk")
     await tick(freezer)
     await house.ask("and now?", conversation_id="talk")
@@ -433,7 +433,7 @@ async def test_what_was_never_exposed(
 async def test_words_after_it_was_hidden(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """What a person says of it later gives nothing away that was told by Home Assistant."""
+    """What a person says of it later gives nothing away that came from Home Assistant."""
     hide(house)
     await settled(house)
     await house.ask("hello", conversation_id="talk")
@@ -447,7 +447,7 @@ async def test_words_after_it_was_hidden(
 async def test_a_tail_that_names_it(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """A round that only told of a new device stays without that, and with its room."""
+    """A round that only named a new device stays without that, and with its room."""
     ollama.stand_in.script = says("Sure.")
     registry(house).async_update_entity("light.bedside", name="Kitchen")
     await settled(house)

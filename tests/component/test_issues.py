@@ -59,13 +59,13 @@ async def test_nothing_is_wrong(house: House, agent: ConfigEntry, loaded: AsyncM
 async def test_instructions_that_move(
     house: House, agent: ConfigEntry, issue_registry: ir.IssueRegistry
 ) -> None:
-    """What moves is an issue with a way out, until it does not move any more."""
+    """What moves is an issue with a way out, until it no longer moves."""
     change(house.hass, agent, "agent", prompt=f"Be brief.\n{CLOCK}")
     await house.hass.async_block_till_done()
     (issue,) = issues(house.hass).values()
     assert (issue.translation_key, issue.is_fixable) == ("moving_part", True)
     assert issue.severity is ir.IssueSeverity.WARNING
-    # Everybody may list issues, and the instructions are for administrators.
+    # Everyone may list issues, and the instructions are for administrators.
     assert issue.translation_placeholders == {"agent": "Warm"}
     assert "now" not in str(issue.data)
     created = issue.created
@@ -100,7 +100,7 @@ async def test_instructions_that_cost_nothing(house: House, ollama: Ollama, prom
 
 
 async def test_instructions_that_are_kept(house: House, ollama: Ollama) -> None:
-    """Somebody who wants it so is not asked again, until something else moves."""
+    """Someone who wants it so is not asked again, until something else moves."""
     kept = {CONF_KEPT_MOVING: moving_key(CLOCK)}
     entry = await house.set_up(add_server(house.hass, ollama.url, prompt=CLOCK, **kept))
     assert issues(house.hass) == {}
@@ -150,7 +150,7 @@ async def test_instructions_of_core_agents(
 async def test_core_agents_are_nothing_to_us_any_more(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
-    """With our last server our issues go, but not while it is set up anew."""
+    """With our last server our issues go, but not while it is set up again."""
     add_core_agent(house.hass, "http://other", prompt=CLOCK)
     change(house.hass, agent, "agent", prompt=CLOCK)
     await house.hass.async_block_till_done()
@@ -165,7 +165,7 @@ async def test_core_agents_are_nothing_to_us_any_more(
 
 
 async def test_a_server_that_is_disabled(house: House, agent: ConfigEntry) -> None:
-    """A server that nobody wants has no issues; one that does not answer keeps them."""
+    """A server that no one wants has no issues; one that does not answer keeps them."""
     change(house.hass, agent, "agent", prompt=CLOCK)
     await house.hass.async_block_till_done()
     entries = house.hass.config_entries
@@ -188,7 +188,7 @@ async def test_an_agent_that_is_removed(house: House, agent: ConfigEntry) -> Non
 async def test_ignored(
     house: House, agent: ConfigEntry, loaded: AsyncMock, issue_registry: ir.IssueRegistry
 ) -> None:
-    """What somebody ignores is ignored after a restart, too, even before it is seen again."""
+    """What someone ignores is ignored after a restart, too, even before it is seen again."""
     loaded.return_value = ps(size_vram=500)
     await agent.runtime_data.async_refresh()
     (issue,) = issues(house.hass).values()
@@ -282,7 +282,7 @@ WINDOWS = {
     "larger": (16384, None, ("other_window_of_agent", 16384)),
     "smaller, and enough": (4096, 1000, ("other_window_of_agent", 4096)),
     "smaller, and not enough": (4096, 4000, ("other_window_must_change", None)),
-    "smaller, and nobody knows": (4096, None, ("other_window_must_change", None)),
+    "smaller, and no one knows": (4096, None, ("other_window_must_change", None)),
 }
 
 
@@ -344,7 +344,7 @@ async def test_two_agents_of_ours(house: House, agent: ConfigEntry, ollama: Olla
 
 
 async def test_three_that_do_not_agree(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """An agent that agrees with somebody does not change sides."""
+    """An agent that agrees with someone does not change sides."""
     await prompt_of(house, 100)
     entry = add_core_agent(house.hass, ollama.url, num_ctx=4096)
     add_agent(house.hass, agent, "larger", num_ctx=NUM_CTX)
@@ -419,7 +419,7 @@ async def test_a_window_that_was_taken_over(
 async def test_a_server_that_is_too_old(
     house: House, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
-    """Ollama before 0.33.3 cannot tell what was cached, and an update helps."""
+    """Ollama before 0.33.3 cannot report what was cached, and an update helps."""
     ollama.stand_in.version = "0.33.2"
     entry = await house.set_up(add_server(house.hass, ollama.url))
     assert issues(house.hass) == {}
@@ -435,7 +435,7 @@ async def test_a_server_that_is_too_old(
 
 @pytest.mark.parametrize("version", ["0.0.0", "0.33.2-with-counts"])
 async def test_a_version_that_says_nothing(house: House, ollama: Ollama, version: str) -> None:
-    """A server that does tell what was cached is new enough, whatever it calls itself."""
+    """A server that does report what was cached is new enough, whatever it calls itself."""
     ollama.stand_in.version = version
     ollama.stand_in.reports_cached = True
     await house.set_up(add_server(house.hass, ollama.url))
@@ -445,7 +445,7 @@ async def test_a_version_that_says_nothing(house: House, ollama: Ollama, version
 
 OFFLOAD = {
     "whole": (ps(), None),
-    "not told": (ps(size_vram=None), None),
+    "not reported": (ps(size_vram=None), None),
     "no size": (ps(size=0), None),
     "garbage": (ps(size="big", size_vram=True, context_length="long"), None),
     "not loaded": ([], None),
@@ -521,7 +521,7 @@ async def test_an_agent_that_stays_cold(
         assert issue.translation_placeholders == {"agent": "Warm"}
         assert (issue.is_fixable, issue.data) == (False, None)
         assert await warm(4) == {key}
-        # Until it was warmed again, nobody knows.
+        # Until it was warmed again, no one knows.
         await house.hass.config_entries.async_reload(agent.entry_id)
         assert set(issues(house.hass)) == {key}
         assert await warm() == {key}
@@ -533,7 +533,7 @@ async def test_an_agent_that_stays_cold(
 async def test_a_warm_up_that_fails_is_not_cold(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
-    """That a server does not answer is told by the agent's state."""
+    """That a server does not answer is shown by the agent's state."""
     ollama.stand_in.fault = Fault(FaultKind.STATUS_500)
     for _ in range(4):
         await agent.runtime_data.warmth.async_warm_all()

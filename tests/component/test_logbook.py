@@ -40,7 +40,7 @@ def mock_recorder_before_hass(async_test_recorder: RecorderInstanceContextManage
 
 
 async def lines(hass: HomeAssistant, client: WebSocketGenerator) -> list[dict[str, Any]]:
-    """Return what the logbook tells of the agent."""
+    """Return what the logbook says of the agent."""
     await async_wait_recording_done(hass)
     websocket = await client()
     await websocket.send_json_auto_id(
@@ -89,14 +89,14 @@ async def test_the_lines(  # noqa: PLR0913, PLR0917 (fixtures)
     async_report_failed(hass, AGENT, CannotConnectError(url="http://zeppelin"))
     hass.bus.async_fire(EVENT_NOT_WARMED, {"entity_id": AGENT, "reason": "of a later version"})
     hass.bus.async_fire(EVENT_NOT_WARMED, {"entity_id": "conversation.gone", "reason": "evicted"})
-    told = await lines(hass, hass_ws_client)
-    assert [(line["name"], line["message"]) for line in told[:2]] == [
+    reported = await lines(hass, hass_ws_client)
+    assert [(line["name"], line["message"]) for line in reported[:2]] == [
         ("Warm", cold),
         ("Warm", failed),
     ]
-    assert failed.startswith(told[2]["message"])
-    assert "zeppelin" not in str(told)
-    assert len(told) == 3
+    assert failed.startswith(reported[2]["message"])
+    assert "zeppelin" not in str(reported)
+    assert len(reported) == 3
 
 
 async def test_an_agent_that_is_gone(
@@ -121,15 +121,17 @@ ERRORS: list[HomeAssistantError] = [
 async def test_each_reason_has_its_words(house: House, agent: ConfigEntry) -> None:
     """Whatever a warm-up may say of why it is not warm, or failed, is a line of its own."""
     texts = await async_get_translations(house.hass, "en", "common", {"ollama_warm"})
-    told: list[str] = []
-    house.hass.bus.async_listen(EVENT_NOT_WARMED, lambda event: told.append(event.data["reason"]))
+    reported: list[str] = []
+    house.hass.bus.async_listen(
+        EVENT_NOT_WARMED, lambda event: reported.append(event.data["reason"])
+    )
     for error in ERRORS:
         async_report_failed(house.hass, AGENT, error)
     for reason in Reason:
         # A turn without a reason, or with one that takes no warmth away, is warm; a failed one
-        # is told by its error.
+        # is reported by its error.
         if reason not in (Reason.NOTHING, Reason.RIDES_ALONG, Reason.FAILED):
             async_report_not_warm(house.hass, AGENT, turn(Verdict.PROMPT_CHANGED, reason))
     await house.hass.async_block_till_done()
-    assert {f"{COMMON}{reason}" for reason in told} == {key for key in texts if COMMON in key}
-    assert len({texts[f"{COMMON}{reason}"] for reason in told}) == len(told)
+    assert {f"{COMMON}{reason}" for reason in reported} == {key for key in texts if COMMON in key}
+    assert len({texts[f"{COMMON}{reason}"] for reason in reported}) == len(reported)

@@ -1,4 +1,4 @@
-"""A rebase: few prompts, the loop given back between them, and right whatever happens meanwhile."""
+"""A rebase: few prompts, the loop given back between them, right whatever happens in between."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
@@ -59,7 +59,7 @@ def watched(before: Between | None = None) -> Generator[Prompted]:
 
 
 def prompts_of(entry: ConfigEntry) -> Prompts:
-    """Return what tells an agent's prompts apart."""
+    """Return what distinguishes an agent's prompts."""
     prompts: Prompts = entry.runtime_data.agents["agent"].prompts
     return prompts
 

@@ -14,7 +14,7 @@ def test_a_conversation_goes_on() -> None:
     assert replay.dropped == 2
 
 
-def test_a_conversation_begins_anew() -> None:
+def test_a_conversation_begins_again() -> None:
     """A position that was there already is one of another conversation, or of a failure."""
     replay = Replay(tails={0: "kitchen", 1: "kitchen", 2: "kitchen"}, dropped=2, unsaid={1, 2})
     replay.begin(2, "bedroom")
@@ -25,7 +25,7 @@ def test_a_conversation_begins_anew() -> None:
 
 
 def test_how_many_are_remembered() -> None:
-    """The conversation that nobody went on with for longest is forgotten first."""
+    """The conversation that no one went on with for longest is forgotten first."""
     replays = Replays()
     first = replays.of("0")
     for number in range(1, 64):

@@ -293,7 +293,7 @@ async def test_text_in_arguments() -> None:
     "behind", [DONE, b'{"error": "late"}\n', b'{"done": false}\n', b"{{{\n", LISTS]
 )
 async def test_what_comes_after_the_end(session: aiohttp.ClientSession, behind: bytes) -> None:
-    """An answer that has ended is whole, whatever follows, and nobody waits for it to stop."""
+    """An answer that has ended is whole, whatever follows, and no one waits for it to stop."""
     async with Endless(reply(), DONE, behind).running() as server:
         (chunk,) = await chunks_of(OllamaClient(session, server.url))
         assert Counts.from_chunk(chunk).prompt_tokens == 9

@@ -258,9 +258,9 @@ async def test_the_form_says_where_to(
     words = await refused(hass, result)
     assert words.startswith(f"The server at {door.url} sends its visitors to {other.url}.")
     values = result["description_placeholders"]
-    told = await sentence(hass, "config", "error.redirected", values, language)
-    assert door.url in told
-    assert other.url in told
+    heard = await sentence(hass, "config", "error.redirected", values, language)
+    assert door.url in heard
+    assert other.url in heard
     assert other.visits == []
     result = await answer(hass, result, url=other.url)
     assert result["title"] == other.url

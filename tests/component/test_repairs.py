@@ -134,7 +134,7 @@ SHOWN: list[tuple[dict[str, Any], int | None]] = [
 
 @pytest.mark.parametrize(("shown", "expected"), SHOWN)
 def test_what_a_model_was_made_for(shown: dict[str, Any], expected: int | None) -> None:
-    """The longest context of a model, where the server tells it."""
+    """The longest context of a model, where the server reports it."""
     assert longest(shown) == expected
 
 
@@ -212,7 +212,7 @@ async def test_only_administrators(
     hass_client: ClientSessionGenerator,
     hass_admin_user: User,
 ) -> None:
-    """Nobody else begins a fix flow, which shows the instructions."""
+    """No one else begins a fix flow, which shows the instructions."""
     assert await async_setup_component(house.hass, "repairs", {})
     change(house.hass, agent, "agent", prompt=CLOCK)
     await house.hass.async_block_till_done()

@@ -1,4 +1,4 @@
-"""What rides with every question because it was learned: no more than must, and it is told."""
+"""What rides with every question because it was learned: no more than must, and it is reported."""
 
 import json
 from typing import Any
@@ -102,12 +102,12 @@ def said(words: int) -> str:
 
 
 async def change(house: House, mood: str) -> None:
-    """Have the house in another mood, and somebody ask."""
+    """Have the house in another mood, and someone ask."""
     house.hass.states.async_set("sensor.mood", mood)
     await house.ask("hello")
 
 
-async def test_much_that_rides_along_is_told(
+async def test_much_that_rides_along_is_reported(
     house: House, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
     """The reason, an attribute, the action and an issue say about how much, until it rests."""
@@ -118,13 +118,13 @@ async def test_much_that_rides_along_is_told(
     await warm(house)
     result = await house.ask("hello", "bedroom")
     (turn,) = turns(result)
-    kind, _, told = turn["reason"].partition(": ")
+    kind, _, more = turn["reason"].partition(": ")
     assert (turn["verdict"], kind) == ("warm", "rides_along")
     assert shown(house.hass, "last_reason") == "rides_along"
     estimated = state_of(house.hass, "sensor", "re_read_tokens").attributes[
         "riding_tokens_estimated"
     ]
-    assert told == f"about {estimated} tokens"
+    assert more == f"about {estimated} tokens"
     assert 200 < estimated < 151 * 5
     explained = await house.hass.services.async_call(
         "ollama_warm", "explain", {"entity_id": AGENT}, blocking=True, return_response=True

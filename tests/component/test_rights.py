@@ -1,4 +1,4 @@
-"""Tools that not everybody is offered: what is sent to whom; and what an unknown device costs."""
+"""Tools that not everyone is offered: what is sent to whom; and what an unknown device costs."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ SAFE = {"a_safe": "Opens Ada's safe"}
 
 @pytest.fixture
 def people(house: House) -> People:
-    """Return an API that offers everybody the same."""
+    """Return an API that offers everyone the same."""
     people = People(house.hass)
     people.offers[None] = SHARED
     return people
@@ -43,7 +43,7 @@ def prefix_of(entry: ConfigEntry) -> AgentPrefix:
 async def test_a_tool_of_one_person(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama
 ) -> None:
-    """It stands behind the shared ones, and nobody else's request has it, before or after."""
+    """It stands behind the shared ones, and no one else's request has it, before or after."""
     ada, bob = (add_person(house.hass, name) for name in ("Ada", "Bob"))
     people.offers[ada.user_id] = SHARED | SAFE
     for _ in range(3):
@@ -59,7 +59,7 @@ async def test_a_tool_of_one_person(
 async def test_the_owner_is_no_measure(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama
 ) -> None:
-    """What a look at the owner shows is told to nobody else."""
+    """What a look at the owner shows is sent to no one else."""
     owner = add_person(house.hass, "Ada")
     user = await house.hass.auth.async_get_user(owner.user_id or "")
     assert user
@@ -125,7 +125,7 @@ async def test_who_is_offered_less(
 async def test_a_tool_that_is_gone_for_all(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama, room: str | None
 ) -> None:
-    """It is not described once more, also where somebody asks who was never offered it."""
+    """It is not described once more, also where someone asks who was never offered it."""
     ada, bob = (add_person(house.hass, name) for name in ("Ada", "Bob"))
     people.offers[bob.user_id] = {"m_light": "Light"}
     await house.ask("hello", room)
@@ -140,7 +140,7 @@ async def test_a_tool_that_is_gone_for_all(
 async def test_a_tool_that_reads_differently_for_all(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama, room: str | None
 ) -> None:
-    """It is replaced at its place, also where a person asks; the old words are sent no more."""
+    """It is replaced at its place, also where a person asks; the old words are no longer sent."""
     ada = add_person(house.hass, "Ada")
     await house.ask("hello", room)
     people.offers[None] = SHARED | {"m_light": "Light of the hall"}
@@ -155,15 +155,15 @@ async def test_a_tool_that_reads_differently_for_all(
 async def test_a_tool_that_reads_differently_for_one(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama
 ) -> None:
-    """Each is told their own reading, behind what is shared, which stays the same from then on."""
+    """Each is sent their own reading, behind what is shared, which stays the same from then on."""
     ada = add_person(house.hass, "Ada")
     people.offers[ada.user_id] = SHARED | {"m_light": "Light and Ada's lamp"}
     await house.ask("hello")
     for _ in range(2):
         for context, reading in ((ada, "Light and Ada's lamp"), (Context(), "Light")):
             await house.ask("hello", context=context)
-            told = list(tools_of(ollama.body).items())
-            assert told == [("n_music", "Music"), ("m_light", reading)]
+            sent = list(tools_of(ollama.body).items())
+            assert sent == [("n_music", "Music"), ("m_light", reading)]
         await house.ask("1", conversation_id="ollama_warm.x")
         assert list(tools_of(ollama.body)) == ["n_music", "m_light"]
 
@@ -171,7 +171,7 @@ async def test_a_tool_that_reads_differently_for_one(
 async def test_only_people_are_offered_anything(
     house: House, people: People, entry: ConfigEntry, ollama: Ollama
 ) -> None:
-    """Where nobody but a person can be offered a tool, each has their own, in the same order."""
+    """Where no one but a person can be offered a tool, each has their own, in the same order."""
     ada, bob = (add_person(house.hass, name) for name in ("Ada", "Bob"))
     people.offers = {None: {}, ada.user_id: SHARED, bob.user_id: dict(reversed(SHARED.items()))}
     for context in (ada, bob, ada):

@@ -23,7 +23,7 @@ NO_TIMERS = "This device is not able to start timers."
 
 
 def prefix_of(ollama: Ollama, index: int = -1) -> tuple[str, Any]:
-    """Return what stands in front of everybody's words: system text and tools."""
+    """Return what stands in front of everyone's words: system text and tools."""
     body = ollama.records[index].body
     system, *rest = body["messages"]
     assert system["role"] == "system"
@@ -31,22 +31,22 @@ def prefix_of(ollama: Ollama, index: int = -1) -> tuple[str, Any]:
     return system["content"], body["tools"]
 
 
-async def test_every_room_is_told_the_same(
+async def test_every_room_is_sent_the_same(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
     """System text and tools are the same bytes; a room's sentences go with its words."""
-    told = {}
+    sent = {}
     for room in ("kitchen", "bedroom", None):
         await house.ask("hello", room)
-        told[room] = ollama.messages[-1]["content"]
+        sent[room] = ollama.messages[-1]["content"]
     assert prefix_of(ollama, 0) == prefix_of(ollama, 1) == prefix_of(ollama, 2)
-    assert AREA.format("Kitchen") in told["kitchen"]
-    assert AREA.format("Bedroom") in told["bedroom"]
-    assert NO_TIMERS not in told["kitchen"]
-    assert NO_TIMERS in told["bedroom"]
-    assert NO_TIMERS in told[None]
-    assert all(words.startswith("Context:\n") for words in told.values())
-    assert all(words.endswith("\n\nhello") for words in told.values())
+    assert AREA.format("Kitchen") in sent["kitchen"]
+    assert AREA.format("Bedroom") in sent["bedroom"]
+    assert NO_TIMERS not in sent["kitchen"]
+    assert NO_TIMERS in sent["bedroom"]
+    assert NO_TIMERS in sent[None]
+    assert all(words.startswith("Context:\n") for words in sent.values())
+    assert all(words.endswith("\n\nhello") for words in sent.values())
     system, tools = prefix_of(ollama)
     assert "You are in area" not in system
     assert NO_TIMERS not in system
@@ -56,7 +56,7 @@ async def test_every_room_is_told_the_same(
 
 
 async def test_the_second_room_is_warm(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """What one room was told is not read again for the other."""
+    """What one room was sent is not read again for the other."""
     await house.ask("hello", "kitchen")
     result = await house.ask("hello", "bedroom")
     (turn,) = turns(result)
@@ -64,8 +64,8 @@ async def test_the_second_room_is_warm(house: House, agent: ConfigEntry, ollama:
     assert turn["re_read_tokens"] <= 64
 
 
-async def test_a_tail_is_told_once(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """In one conversation the room is not repeated, and replayed where it was first told."""
+async def test_a_tail_is_sent_once(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
+    """In one conversation the room is not repeated, and replayed where it was first sent."""
     ollama.stand_in.script = says("Yes.")
     for number in range(3):
         await house.ask(f"Question {number}", "kitchen", conversation_id="talk")
@@ -82,7 +82,7 @@ async def test_a_tail_is_told_once(house: House, agent: ConfigEntry, ollama: Oll
     assert AREA.format("Kitchen") in third[4]
 
 
-async def test_what_is_not_exposed_is_not_told(
+async def test_what_is_not_exposed_is_not_sent(
     house: House, agent: ConfigEntry, ollama: Ollama
 ) -> None:
     """A light that is un-exposed is gone with the next question, and a new one rides along."""
@@ -99,7 +99,7 @@ async def test_what_is_not_exposed_is_not_told(
 
 
 async def test_a_new_satellite(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """A room that joins is told the same as the others."""
+    """A room that joins is sent the same as the others."""
     await house.ask("hello", "kitchen")
     before = prefix_of(ollama)
     house.add_satellite("Hall")
@@ -164,7 +164,7 @@ async def test_a_reload_changes_no_byte(
     assert "Additional devices:\n- names: Porch" in ollama.messages[-1]["content"]
 
 
-async def test_other_instructions_start_anew(
+async def test_other_instructions_start_again(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
     """What was learned under other instructions is not used."""
@@ -265,7 +265,7 @@ async def test_storage_that_cannot_be_read(
     caplog: pytest.LogCaptureFixture,
     data: object,
 ) -> None:
-    """A damaged file costs one warning and one read, and is written anew."""
+    """A damaged file costs one warning and one read, and is written again."""
     hass_storage[STORED] = {"version": 1, "minor_version": 2, "key": STORED, "data": data}
     await house.set_up(add_server(house.hass, ollama.url))
     await house.ask("hello", "kitchen")

@@ -78,7 +78,7 @@ async def test_a_warm_up(house: House, ollama: Ollama, freezer: FrozenDateTimeFa
 
 
 async def test_no_counts(house: House, ollama: Ollama) -> None:
-    """What a server does not tell is unknown, never 0, whatever was known before."""
+    """What a server does not report is unknown, never 0, whatever was known before."""
     await set_up(house, ollama)
     await house.ask("hello")
     ollama.stand_in.reports_cached = False
@@ -169,7 +169,7 @@ async def test_the_server(house: House, ollama: Ollama, freezer: FrozenDateTimeF
     assert shown(house.hass, "version", "server") == "0.35.1"
     assert await says(other=4096) == ("none", STATE_UNKNOWN)
     assert await says(other=4096, tiny=NUM_CTX) == ("tiny", str(NUM_CTX))
-    # Not told is not 0.
+    # Not reported is not 0.
     assert await says(tiny=0) == ("tiny", STATE_UNKNOWN)
     ollama.stand_in.version = "0.36.0"
     assert await says() == ("none", STATE_UNKNOWN)

@@ -80,13 +80,13 @@ async def test_warm(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
 
 
 async def test_warm_without_an_answer(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """Nobody has to want the counts."""
+    """No one has to want the counts."""
     await house.hass.services.async_call(DOMAIN, "warm", {"entity_id": AGENT}, blocking=True)
     assert ollama.records
 
 
 async def test_nothing_is_quoted(house: House, agent: ConfigEntry) -> None:
-    """Whoever warms an agent is told that the prompt changed, not what stands in it."""
+    """Whoever warms an agent learns that the prompt changed, not what stands in it."""
     changed = turn(Verdict.PROMPT_CHANGED, Reason.SEGMENT_CHANGED)
     with watched() as watch:
         watch.warm_up.return_value = replace(changed, detail="- names: Safe\n  state: open")
@@ -120,7 +120,7 @@ async def test_targets(house: House, agent: ConfigEntry, action: str, way: str) 
 
 WRONG = {
     "foreign entity": ({"entity_id": "light.ceiling"}, "not_an_agent"),
-    "no such entity": ({"entity_id": "conversation.nobody"}, "not_an_agent"),
+    "no such entity": ({"entity_id": "conversation.no_one"}, "not_an_agent"),
     "none": ({"entity_id": "none"}, "no_agents"),
     "an empty room": ({"area_id": "attic"}, "no_agents"),
 }
@@ -159,7 +159,7 @@ async def test_an_agent_that_is_not_set_up(house: House, agent: ConfigEntry, act
 
 
 async def test_an_agent_that_has_just_been_added(house: House, agent: ConfigEntry) -> None:
-    """Until its server was set up anew, an agent is left out."""
+    """Until its server was set up again, an agent is left out."""
     er.async_get(house.hass).async_get_or_create("conversation", DOMAIN, "new")
     async with agent.setup_lock:
         add_agent(house.hass, agent, "new")
@@ -180,7 +180,7 @@ async def test_the_server_is_down(house: House, agent: ConfigEntry, ollama: Olla
 
 
 async def test_one_of_two_fails(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """An agent that cannot be warmed keeps no other from it, and the error is told."""
+    """An agent that cannot be warmed keeps no other from it, and the error is reported."""
     add_agent(house.hass, agent, "another", model="gone")
     await house.hass.async_block_till_done()
     with pytest.raises(HomeAssistantError) as error:
@@ -210,7 +210,7 @@ async def test_who_may_warm(house: House, agent: ConfigEntry) -> None:
         await act(hass, "warm", user_id=guest.id)
     assert (error.value.entity_id, error.value.permission) == (AGENT, POLICY_CONTROL)
     with pytest.raises(UnknownUser):
-        await act(hass, "warm", user_id="nobody")
+        await act(hass, "warm", user_id="no_one")
 
 
 async def test_who_may_see_the_prompt(house: House, agent: ConfigEntry) -> None:
@@ -259,7 +259,7 @@ async def test_what_changed_is_quoted(house: House, agent: ConfigEntry) -> None:
 
 
 async def test_how_many_turns(house: House, agent: ConfigEntry) -> None:
-    """As many turns as were wanted, ten where nobody said."""
+    """As many turns as were wanted, ten where no one said."""
     for _ in range(12):
         await house.ask("hello")
     assert len((await act(house.hass, "explain"))[AGENT]["turns"]) == 10

@@ -87,7 +87,7 @@ async def test_the_server_goes_and_comes(
     freezer: FrozenDateTimeFactory,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The agent is unavailable meanwhile, with one line in the log for each way."""
+    """The agent is unavailable in the meantime, with one line in the log for each way."""
     ollama.stand_in.fault = Fault(FaultKind.HTML, paths=("/api/ps",))
     for _ in range(3):
         await later(house.hass, freezer, 31)

@@ -1,4 +1,4 @@
-"""Who is told which words of the prompt changed: administrators who are known, nobody else."""
+"""Who is shown which words of the prompt changed: administrators who are known, no one else."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -173,7 +173,7 @@ SHOWS = {
 
 
 def _user(*, owner: bool = False, active: bool = True, policy: object = None) -> Kind:
-    """Return what adds a person: an administrator, or somebody with a policy."""
+    """Return what adds a person: an administrator, or someone with a policy."""
 
     async def add(hass: HomeAssistant) -> str:
         user = MockUser(name="Ada", is_owner=owner, is_active=active)
@@ -190,8 +190,8 @@ def _user(*, owner: bool = False, active: bool = True, policy: object = None) ->
     return add
 
 
-async def _nobody(_hass: HomeAssistant) -> None:
-    """Nobody is known where a satellite or an automation asks."""
+async def _no_one(_hass: HomeAssistant) -> None:
+    """No one is known where a satellite or an automation asks."""
 
 
 async def _gone(_hass: HomeAssistant) -> str:
@@ -204,8 +204,8 @@ WHO: dict[str, Kind] = {
     "the owner": _user(owner=True),
     "an ordinary user": _user(policy={}),
     "a user who may see and do everything": _user(policy=EVERYTHING),
-    "an administrator no more": _user(active=False),
-    "nobody": _nobody,
+    "no longer an administrator": _user(active=False),
+    "no one": _no_one,
     "a user who is gone": _gone,
 }
 ADMINISTRATORS = {"an administrator", "the owner"}
@@ -249,7 +249,7 @@ def _script(action: str, data: object) -> dict[str, Any]:
 def scene(
     changed: House, hass_ws_client: WebSocketGenerator, hass_client: ClientSessionGenerator
 ) -> Scene:
-    """Return the house with nobody at its door."""
+    """Return the house with no one at its door."""
     return Scene(changed, None, None, hass_ws_client, hass_client)
 
 

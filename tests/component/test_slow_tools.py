@@ -1,4 +1,4 @@
-"""Tools that take their time, or never come to an end: they keep nobody else waiting."""
+"""Tools that take their time, or never end: they keep no one else waiting."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -87,7 +87,7 @@ async def passes(tools: Tools, question: asyncio.Task[ConversationResult]) -> No
     assert not question.done()
 
 
-async def test_nobody_waits_for_the_tool_of_another(
+async def test_no_one_waits_for_the_tool_of_another(
     house: House, agent: ConfigEntry, ollama: Ollama, tools: Tools
 ) -> None:
     """While a script waits, warm-ups go on and others are answered; then its own answer comes."""
@@ -142,7 +142,7 @@ async def test_a_tool_that_never_ends(  # noqa: PLR0913, PLR0917 (fixtures)
     caplog: pytest.LogCaptureFixture,
     after: int,
 ) -> None:
-    """It is given up, the model is told so, and what other tools said is not lost."""
+    """It is given up, the model is informed, and what other tools said is not lost."""
     words = "Wait for the <bell>, <quick>" if after else "Wait for the <bell>"
     question = asyncio.create_task(house.ask(words, "kitchen"))
     await passes(tools, question)

@@ -1,4 +1,4 @@
-"""What is in the file: nothing that no prompt holds any more, and no one's sentence.
+"""What is in the file: nothing that no prompt still holds, and no one's sentence.
 
 Each test looks for words in the whole file, wherever they might be kept there.
 """
@@ -42,7 +42,7 @@ async def shown(house: House) -> None:
 
 
 async def hidden(house: House) -> None:
-    """Expose nothing of it any more."""
+    """Expose nothing of it any longer."""
     for entity_id in ("light.ceiling", "light.bedside", "script.dance"):
         house.expose(entity_id, exposed=False)
 

@@ -20,7 +20,7 @@ from .support.shown import entity_of
 from .support.warmed import POLL_S
 
 
-async def told(house: House) -> tuple[str, str, str]:
+async def health(house: House) -> tuple[str, str, str]:
     """Return what is said of servers, their versions, and agents."""
     info = await get_system_health_info(house.hass, DOMAIN)
     assert info.pop("version") == str((await async_get_integration(house.hass, DOMAIN)).version)
@@ -29,20 +29,20 @@ async def told(house: House) -> tuple[str, str, str]:
     return info["servers_reachable"], info["server_versions"], info["agents_warm"]
 
 
-async def test_what_is_told(
+async def test_what_is_shown(
     house: House, agent: ConfigEntry, ollama: Ollama, freezer: FrozenDateTimeFactory
 ) -> None:
     """An agent counts once its warmth is confirmed, and a server as long as it answers."""
     assert await async_setup_component(house.hass, "system_health", {})
     await house.hass.async_block_till_done()
-    assert await told(house) == ("1/1", "0.35.1", "0/1")
+    assert await health(house) == ("1/1", "0.35.1", "0/1")
     await agent.runtime_data.warmth.async_warm("agent")
-    assert await told(house) == ("1/1", "0.35.1", "1/1")
+    assert await health(house) == ("1/1", "0.35.1", "1/1")
     ollama.stand_in.fault = Fault(FaultKind.HTML, paths=("/api/version",))
     await later(house.hass, freezer, POLL_S)
-    assert await told(house) == ("0/1", "", "0/1")
+    assert await health(house) == ("0/1", "", "0/1")
     await house.hass.config_entries.async_unload(agent.entry_id)
-    assert await told(house) == ("0/1", "", "0/1")
+    assert await health(house) == ("0/1", "", "0/1")
 
 
 async def test_a_sensor_that_is_gone(house: House, agent: ConfigEntry) -> None:
@@ -53,4 +53,4 @@ async def test_a_sensor_that_is_gone(house: House, agent: ConfigEntry) -> None:
     entity_id = entity_of(house.hass, Platform.BINARY_SENSOR, "warm")
     er.async_get(house.hass).async_remove(entity_id)
     await house.hass.async_block_till_done()
-    assert (await told(house))[2] == "0/1"
+    assert (await health(house))[2] == "0/1"

@@ -1,4 +1,4 @@
-"""Which weather is told, and what is said where something is missing."""
+"""Which weather is reported, and what is said where something is missing."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -52,7 +52,7 @@ async def test_goes_during_the_question(
 
 @pytest.mark.parametrize("error", [HomeAssistantError("x"), TimeoutError(), KeyError("x")])
 async def test_broken(hass: HomeAssistant, error: Exception) -> None:
-    """Whatever another integration raises, the present is told and the rest excused."""
+    """Whatever another integration raises, the present is reported and the rest excused."""
     sky = met_no()
     sky.daily = sky.hourly = error
     await set_up(hass, sky)
@@ -76,7 +76,7 @@ async def test_half_broken(hass: HomeAssistant) -> None:
 
 
 async def test_no_forecasts(hass: HomeAssistant) -> None:
-    """A service without forecasts tells the present, and says so when it cannot answer."""
+    """A service without forecasts gives the present, and says so when it cannot answer."""
     await set_up(hass, bare("Home", 2))
     for when in ("week", "today", None):
         assert await weather(hass, when=when) == f"Now: Sunny, 2 °C\n{NO_FORECASTS}\n{CLOCK}"
@@ -85,7 +85,7 @@ async def test_no_forecasts(hass: HomeAssistant) -> None:
 
 
 async def test_no_hours(hass: HomeAssistant) -> None:
-    """A service without hours tells the days, and for tonight the day it belongs to."""
+    """A service without hours gives the days, and for tonight the day it belongs to."""
     sky = met_no()
     sky.supported_features = Feature.FORECAST_DAILY
     await set_up(hass, sky)
@@ -118,7 +118,7 @@ async def test_hours_that_end_with_the_day(hass: HomeAssistant) -> None:
 
 
 async def test_beyond_the_forecast(hass: HomeAssistant) -> None:
-    """For a day and a night without a forecast the model is told that there is none."""
+    """For a day and a night without a forecast the model reads that there is none."""
     sky = met_no()
     sky.daily = (sky.daily if isinstance(sky.daily, list) else [])[1:3]
     sky.hourly = None
@@ -153,8 +153,8 @@ async def test_nothing_known(hass: HomeAssistant) -> None:
     ]
 
 
-async def test_units_that_nobody_knows(hass: HomeAssistant) -> None:
-    """A state without units is told without them."""
+async def test_units_that_no_one_knows(hass: HomeAssistant) -> None:
+    """A state without units is reported without them."""
     await set_up(hass, met_no())
     features = Feature.FORECAST_DAILY | Feature.FORECAST_HOURLY
     values: dict[str, Any] = {"temperature": 4, "wind_speed": 40, "supported_features": features}
@@ -188,7 +188,7 @@ async def test_days_marked_in_utc(hass: HomeAssistant, zone: str) -> None:
 async def test_clocks_change(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory, moment: str, hours: list[str]
 ) -> None:
-    """A day of 25 or of 23 hours is told by the clock on the wall, with all of its rain."""
+    """A day of 25 or of 23 hours is reported by the clock on the wall, with all of its rain."""
     freezer.move_to(datetime.fromisoformat(moment).replace(tzinfo=UTC))
     sky = met_no(hours=25 if "10-24" in moment else 23)
     sky.hourly = [
@@ -221,8 +221,8 @@ async def test_midnight(
     assert labels[2 : 2 + len(hours)] == hours
 
 
-async def test_what_is_past_is_not_told(hass: HomeAssistant) -> None:
-    """Of a forecast that is some hours and days old only the rest is told."""
+async def test_what_is_past_is_not_reported(hass: HomeAssistant) -> None:
+    """Of a forecast that is some hours and days old only the rest is reported."""
     sky = met_no()
     await set_up(hass, sky)
     yesterday = {"datetime": "2026-11-29T12:00:00+01:00", "condition": "sunny"}
@@ -245,7 +245,7 @@ async def test_parts_of_days_are_only_asked_for_where_there_are_no_days(
 
 
 async def test_other_nights_are_not_tonight(hass: HomeAssistant) -> None:
-    """A night that is days away is not told for tonight."""
+    """A night that is days away is not reported for tonight."""
     sky = days_and_nights()
     sky.twice_daily = (sky.twice_daily if isinstance(sky.twice_daily, list) else [])[4:]
     await set_up(hass, sky)

@@ -143,7 +143,7 @@ async def test_another_agent_with_ours(hass: HomeAssistant, data: dict[str, Any]
     assert names(await llm.async_get_api(hass, DOMAIN, context)) == [CLOCK, METEO]
 
 
-@pytest.mark.parametrize("agent_id", [None, "conversation.nobody", "conversation.home_assistant"])
+@pytest.mark.parametrize("agent_id", [None, "conversation.no_one", "conversation.home_assistant"])
 async def test_agents_without_settings(hass: HomeAssistant, agent_id: str | None) -> None:
     """An agent that nothing is known of has our clock, if it has our API."""
     await set_up(hass, met_no())
@@ -165,7 +165,7 @@ async def test_one_and_the_same(hass: HomeAssistant) -> None:
 
 @pytest.mark.freeze_time("2026-11-30 14:10:00+00:00")
 async def test_no_clock_in_the_prompt(hass: HomeAssistant) -> None:
-    """An agent that has only our API is told the time when it asks, not in its prompt."""
+    """An agent that has only our API is given the time when it asks, not in its prompt."""
     await set_up(hass, met_no())
     prompts = {}
     for apis in ("assist", DOMAIN, None):
@@ -192,7 +192,7 @@ async def test_no_clock_in_the_prompt(hass: HomeAssistant) -> None:
     ],
 )
 async def test_date_and_time(hass: HomeAssistant, language: str, date: str) -> None:
-    """The date is told in the asked language, with the sun's times by the clock on the wall."""
+    """The date is given in the asked language, with the sun's times by the clock on the wall."""
     await _move_to_paris(hass)
     result = await ask(hass, CLOCK, language)
     assert not result.error

@@ -56,7 +56,7 @@ async def test_whose_agent_asks(
 
 
 async def test_a_server_that_is_disabled(hass: HomeAssistant) -> None:
-    """It gives nothing to anybody."""
+    """It gives nothing to anyone."""
     await set_up(hass, met_no())
     entry = MockConfigEntry(domain=DOMAIN, options=ON, disabled_by=ConfigEntryDisabler.USER)
     entry.add_to_hass(hass)
@@ -79,7 +79,7 @@ async def test_who_had_it_keeps_it(
     assert (entry.version, entry.minor_version) == (1, MINOR_VERSION)
 
 
-async def test_a_new_entry_gives_it_to_nobody_else(house: House, agent: ConfigEntry) -> None:
+async def test_a_new_entry_gives_it_to_no_one_else(house: House, agent: ConfigEntry) -> None:
     """What is set up today, or was set up by a later version, is left as it is."""
     hass = house.hass
     assert dict(agent.options) == {}

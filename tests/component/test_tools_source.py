@@ -1,4 +1,4 @@
-"""Which weather is told: the chosen one, or that of the house, and never a hidden one."""
+"""Which weather is reported: the chosen one, or that of the house, and never a hidden one."""
 
 from pytest_homeassistant_custom_component.common import (  # type: ignore[import-untyped]
     MockConfigEntry,
@@ -24,26 +24,26 @@ async def now(hass: HomeAssistant) -> str:
 
 
 async def test_the_only_one(hass: HomeAssistant) -> None:
-    """The only exposed weather entity is told."""
+    """The only exposed weather entity is used."""
     await set_up(hass, bare("Cabin", 1), bare("Home", 2))
     async_expose_entity(hass, "conversation", "weather.home", should_expose=False)
     assert await now(hass) == "Now: Sunny, 1 °C"
 
 
 async def test_home_first(hass: HomeAssistant) -> None:
-    """Of several, the one called home is told."""
+    """Of several, the one called home is used."""
     await set_up(hass, bare("Cabin", 1), bare("Home", 2))
     assert await now(hass) == "Now: Sunny, 2 °C"
 
 
 async def test_else_the_first(hass: HomeAssistant) -> None:
-    """Of several others, the first by name is told, whatever order they came in."""
+    """Of several others, the first by name is used, whatever order they came in."""
     await set_up(hass, bare("Office", 3), bare("Cabin", 1))
     assert await now(hass) == "Now: Sunny, 1 °C"
 
 
 async def test_the_chosen_one(hass: HomeAssistant) -> None:
-    """The one that was chosen in the settings is told."""
+    """The one that was chosen in the settings is used."""
     await set_up(hass, bare("Cabin", 1), bare("Home", 2))
     MockConfigEntry(domain=DOMAIN).add_to_hass(hass)
     choose(hass, "weather.cabin")
@@ -51,7 +51,7 @@ async def test_the_chosen_one(hass: HomeAssistant) -> None:
 
 
 async def test_the_chosen_one_is_hidden(hass: HomeAssistant) -> None:
-    """One that is not exposed is never told, and no other one in its place."""
+    """One that is not exposed is never used, and no other one in its place."""
     await set_up(hass, bare("Cabin", 1), bare("Home", 2))
     choose(hass, "weather.cabin")
     async_expose_entity(hass, "conversation", "weather.cabin", should_expose=False)
@@ -61,7 +61,7 @@ async def test_the_chosen_one_is_hidden(hass: HomeAssistant) -> None:
 
 
 async def test_the_chosen_one_is_gone(hass: HomeAssistant) -> None:
-    """One that does not exist any more is missed, and no other one told in its place."""
+    """One that no longer exists is missed, and no other one used in its place."""
     await set_up(hass, bare("Home", 2))
     choose(hass, "weather.cabin")
     assert (
@@ -71,7 +71,7 @@ async def test_the_chosen_one_is_gone(hass: HomeAssistant) -> None:
 
 
 async def test_none_left(hass: HomeAssistant) -> None:
-    """Where the last one was un-exposed since the prompt was built, the model is told so."""
+    """Where the last one was un-exposed since the prompt was built, the model reads so."""
     await set_up(hass, met_no())
     instance = await api(hass)
     async_expose_entity(hass, "conversation", "weather.home", should_expose=False)

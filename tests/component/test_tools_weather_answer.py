@@ -175,7 +175,7 @@ async def in_paris(hass: HomeAssistant) -> None:
 
 @pytest.mark.parametrize("sky", EVERYTHING)
 async def test_everything(hass: HomeAssistant, sky: Callable[[], Sky]) -> None:
-    """Without a time asked for, today's hours and the week are told, whatever the service."""
+    """Without a time asked for, today's hours and the week are given, whatever the service."""
     await set_up(hass, sky())
     assert await weather(hass) == EVERYTHING[sky]
 

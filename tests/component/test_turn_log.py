@@ -1,4 +1,4 @@
-"""The last turns of each agent, and that nobody's words are kept anywhere."""
+"""The last turns of each agent, and that no one's words are kept anywhere."""
 
 from collections.abc import Iterator
 import json
@@ -71,12 +71,12 @@ async def test_a_reload_and_a_removal(house: House, agent: ConfigEntry, ollama: 
 
 
 async def test_each_call_is_a_turn(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """A question that needs a tool is two turns, with the counts that the reply tells."""
+    """A question that needs a tool is two turns, with the counts that the reply carries."""
     ollama.stand_in.script = calls(call("intent__HassTurnOn", name="Ceiling"))
     result = await house.ask("Light!", "kitchen")
-    told = result.response.speech["plain"]["extra_data"]["ollama_warm"]["turns"]
+    reported = result.response.speech["plain"]["extra_data"]["ollama_warm"]["turns"]
     log = async_turn_log(house.hass, "agent")
-    assert [logged.turn.as_dict() for logged in log] == told
+    assert [logged.turn.as_dict() for logged in log] == reported
     assert [logged.turn.cached_tokens for logged in log] == [
         r.cached_tokens for r in ollama.records
     ]
@@ -88,7 +88,7 @@ def texts(value: object) -> Iterator[str]:
     yield json.dumps(value, default=repr, ensure_ascii=False)
 
 
-async def test_nobodys_words(  # noqa: PLR0913, PLR0917 (fixtures)
+async def test_no_ones_words(  # noqa: PLR0913, PLR0917 (fixtures)
     house: House,
     agent: ConfigEntry,
     ollama: Ollama,

@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Counts, Wire | None, tuple[Verdict, Reason, str]]] = {
     ),
     "slow, but loaded": (re_read(900, load_s=3.0), LAST, (LOST, Reason.CHECKPOINT, "")),
     "other node": (counts(0, node="blue"), LAST, (LOST, Reason.OTHER_NODE, "")),
-    "no node any more": (counts(0, node=None), LAST, (LOST, Reason.OTHER_NODE, "")),
+    "no node any longer": (counts(0, node=None), LAST, (LOST, Reason.OTHER_NODE, "")),
     "node not known before": (counts(0), replace(LAST, node=None), (LOST, Reason.EVICTED, "")),
     "512 behind": (re_read(512 + 12), LAST, (LOST, Reason.CHECKPOINT, "")),
     "1024 behind": (re_read(1024 + 30), LAST, (LOST, Reason.CHECKPOINT, "")),
@@ -86,7 +86,7 @@ CASES: dict[str, tuple[Counts, Wire | None, tuple[Verdict, Reason, str]]] = {
     "2048 behind": (re_read(2048 + 200), LAST, (LOST, Reason.CHECKPOINT, "")),
     "between batches": (re_read(1400), LAST, (LOST, Reason.EVICTED, "")),
     "evicted": (counts(0), LAST, (LOST, Reason.EVICTED, "")),
-    "evicted, load time not told": (counts(0, load_s=None), LAST, (LOST, Reason.EVICTED, "")),
+    "evicted, load time not reported": (counts(0, load_s=None), LAST, (LOST, Reason.EVICTED, "")),
     "all of a batch's size": (
         counts(0, prompt_tokens=1024),
         LAST,
@@ -123,7 +123,7 @@ def test_other_options(counted: Counts, reason: Reason) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counted", "last", "riding", "told"),
+    ("counted", "last", "riding", "reason"),
     [
         (re_read(20), LAST, None, None),
         (re_read(20), LAST, 0, None),
@@ -136,11 +136,11 @@ def test_other_options(counted: Counts, reason: Reason) -> None:
     ],
 )
 def test_what_rides_along(
-    counted: Counts, last: Wire | None, riding: int | None, told: str | None
+    counted: Counts, last: Wire | None, riding: int | None, reason: str | None
 ) -> None:
     """More than a few tokens are the reason of a warm turn, and of none that is not."""
     turn = judge(counted, WIRE, last, riding=riding)
-    assert turn.as_dict()["reason"] == told
+    assert turn.as_dict()["reason"] == reason
     assert turn.riding_tokens == riding
     assert turn.detail == "" or turn.reason is Reason.SEGMENT_CHANGED
 
@@ -194,7 +194,7 @@ def test_a_conversation_that_goes_on() -> None:
 
 
 def test_the_contract() -> None:
-    """A turn is told to the warmer in exactly these words."""
+    """A turn is reported to the warmer in exactly these words."""
     assert judge(re_read(1030), WIRE, LAST).as_dict() == {
         "prompt_tokens": PROMPT,
         "cached_tokens": PROMPT - 1030,

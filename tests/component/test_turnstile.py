@@ -35,7 +35,7 @@ class Request:
 
 
 class Person:
-    """Somebody who asks an agent, and is answered when a test wants."""
+    """Someone who asks an agent, and is answered when a test wants."""
 
     def __init__(self, turnstile: Turnstile, agent: str) -> None:
         """Go through the turnstile."""
@@ -72,7 +72,7 @@ async def pass_time(freezer: FrozenDateTimeFactory, seconds: float) -> None:
 
 
 async def ask(turnstile: Turnstile, agent: str) -> Person:
-    """Let somebody ask an agent."""
+    """Let someone ask an agent."""
     person = Person(turnstile, agent)
     await settle()
     return person
@@ -97,7 +97,7 @@ async def warming(
 
 @pytest.fixture
 def turnstile(freezer: FrozenDateTimeFactory) -> Turnstile:
-    """Return a turnstile that nobody went through yet; its time stands still."""
+    """Return a turnstile that no one went through yet; its time stands still."""
     return Turnstile()
 
 
@@ -118,7 +118,7 @@ async def test_one_warm_up_at_a_time(turnstile: Turnstile) -> None:
     assert not turnstile.warming
 
 
-async def test_somebody_elses_warm_up_gives_way(
+async def test_someone_elses_warm_up_gives_way(
     turnstile: Turnstile, freezer: FrozenDateTimeFactory
 ) -> None:
     """A person is let through at once; the request is broken off, and sent again when it is quiet.
@@ -161,7 +161,7 @@ async def test_ones_own_warm_up_is_waited_for(
 
 
 async def test_a_warm_up_that_only_waits_is_not_waited_for(turnstile: Turnstile) -> None:
-    """Nobody waits for a warm-up that has not sent anything."""
+    """No one waits for a warm-up that has not sent anything."""
     request = Request()
     first = await ask(turnstile, OFFICE)
     async with warming(turnstile, KITCHEN, request):
@@ -189,8 +189,8 @@ async def test_a_request_that_is_just_over_is_not_waited_for(turnstile: Turnstil
     assert request.broken_off == 0
 
 
-async def test_nobody_waits_for_what_a_third_one_broke_off(turnstile: Turnstile) -> None:
-    """Who waits for the own prefix goes on at once when somebody else breaks its warm-up off."""
+async def test_no_one_waits_for_what_a_third_one_broke_off(turnstile: Turnstile) -> None:
+    """Who waits for the own prefix goes on at once when someone else breaks its warm-up off."""
     request = Request()
     async with warming(turnstile, KITCHEN, request):
         waits = await ask(turnstile, KITCHEN)

@@ -1,7 +1,7 @@
 """An entry is unloaded, set up again, disabled or removed while something is going on.
 
 A person hears their answer to its end. Everything else ends, and nothing of what was in flight
-is written, logged or told any more: the entry is gone, or another agent has taken its place.
+is written, logged or reported any longer: the entry is gone, or another agent has taken its place.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ async def test_a_question(  # noqa: PLR0913, PLR0917 (fixtures)
         await house.ask("Count", "kitchen")
         await later(house.hass, freezer, 10)
     elif STORED in hass_storage:
-        # As if somebody had looked through it.
+        # As if someone had looked through it.
         hass_storage[STORED]["data"]["agents"].clear()
     turns = len(async_turn_log(house.hass, "agent"))
     before = str(hass_storage.get(STORED))
@@ -120,9 +120,9 @@ async def test_a_warm_up(  # noqa: PLR0913, PLR0917 (fixtures)
     leave: Leave,
     begin: str,
 ) -> None:
-    """It ends, and whoever waits for it is told in a sentence; no event tells of a failure."""
+    """It ends, and whoever waits for it reads a sentence; no event reports a failure."""
     hass = house.hass
-    told = async_capture_events(hass, EVENT_NOT_WARMED)
+    reported = async_capture_events(hass, EVENT_NOT_WARMED)
     target = {"entity_id": AGENT if begin == "action" else "button.warm_warm_now"}
     of = (DOMAIN, "warm") if begin == "action" else ("button", "press")
     works: dict[str, Callable[[], Awaitable[Any]]] = {
@@ -145,7 +145,7 @@ async def test_a_warm_up(  # noqa: PLR0913, PLR0917 (fixtures)
         assert raised.value.translation_key == NOT_LOADED
     puppet.go_on.set()
     await later(hass, freezer, 10)
-    assert not told
+    assert not reported
     assert len(async_turn_log(hass, "agent")) <= turns
 
 

@@ -16,7 +16,7 @@ from .support.server import Ollama
 
 
 async def wake(house: House) -> None:
-    """Say the wake word, and wait until nothing happens any more."""
+    """Say the wake word, and wait until nothing more happens."""
     await async_prepare_agent(house.hass, AGENT, "en")
     await house.hass.async_block_till_done(wait_background_tasks=True)
 
@@ -45,7 +45,7 @@ async def test_two_satellites_at_once(house: House, agent: ConfigEntry, ollama: 
     assert len(ollama.records) == 1
 
 
-async def test_while_somebody_talks(
+async def test_while_someone_talks(
     house: House,
     agent: ConfigEntry,
     ollama: Ollama,
@@ -91,7 +91,7 @@ async def test_it_fails(
 
 
 async def test_the_language(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """It is the one that is spoken, or the house's where none is told."""
+    """It is the one that is spoken, or the house's where none is given."""
     with patch.object(type(agent.runtime_data.warm_ups["agent"]), "async_wake") as woken:
         await async_prepare_agent(house.hass, AGENT, "fr")
         await house.hass.data["conversation"].get_entity(AGENT).async_prepare()

@@ -69,7 +69,7 @@ async def test_nothing_is_remembered(house: House, agent: ConfigEntry, ollama: O
 
 
 async def test_the_counts(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
-    """A warm-up's reply carries the server's counts, or none where it tells none."""
+    """A warm-up's reply carries the server's counts, or none where it reports none."""
     (turn,) = turns(await house.ask("ping", conversation_id=WARM_UP))
     assert turn["prompt_tokens"] == ollama.records[-1].prompt_tokens
     assert turn["cached_tokens"] == ollama.records[-1].cached_tokens

@@ -272,7 +272,7 @@ async def test_another_time_zone(
 async def test_the_entry_is_unloaded(
     quiet: House, entry: ConfigEntry, watch: Watch, freezer: FrozenDateTimeFactory
 ) -> None:
-    """The warm-up that is going on ends, and nothing is an occasion any more."""
+    """The warm-up that is going on ends, and nothing is an occasion any longer."""
     ended: list[str] = []
 
     async def long(*_: object) -> None:

@@ -90,12 +90,12 @@ CHANGES = {
     "gone": (NUM_CTX, None, -1, 1),
     "gone as it may": (NUM_CTX, None, 300, 0),
     "never there": (None, None, -1, 0),
-    "loaded by somebody": (None, NUM_CTX, 300, 1),
+    "loaded by someone": (None, NUM_CTX, 300, 1),
     "the same": (NUM_CTX, NUM_CTX, -1, 0),
     "other options": (NUM_CTX, OTHER, -1, 1),
     "loaded with other options": (None, OTHER, -1, 1),
     "our options again": (OTHER, NUM_CTX, -1, 0),
-    "says no length any more": (NUM_CTX, 0, -1, 0),
+    "no longer says a length": (NUM_CTX, 0, -1, 0),
     "loaded, says no length": (None, 0, -1, 1),
 }
 
@@ -114,7 +114,7 @@ async def test_what_is_loaded(  # noqa: PLR0913, PLR0917 (fixtures)
     keep_alive: int,
     expected: int,
 ) -> None:
-    """A model that was loaded anew, by whomever, or that should be there, is an occasion."""
+    """A model that was reloaded, by whomever, or that should be there, is an occasion."""
     loaded.return_value = ps(before)
     await set_up(house, ollama, watch, freezer, keep_alive=keep_alive)
     loaded.return_value = ps(after)
@@ -131,7 +131,7 @@ async def test_two_that_load_against_each_other(  # noqa: PLR0913, PLR0917 (fixt
     freezer: FrozenDateTimeFactory,
     between: int | None,
 ) -> None:
-    """Somebody with other options is only answered once in ten minutes."""
+    """Someone with other options is only answered once in ten minutes."""
     await set_up(house, ollama, watch, freezer, keep_alive=300)
     counts = []
     for _ in range(10):

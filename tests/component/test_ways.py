@@ -40,7 +40,7 @@ def warm_up_of(entry: ConfigEntry) -> WarmUp:
 
 
 def check_bodies(ollama: Zoo) -> None:
-    """No request of a warm-up may load the model anew, or talk on without end."""
+    """No request of a warm-up may load the model again, or talk on without end."""
     for record in ollama.records:
         assert record.body["keep_alive"] == -1
         assert record.body["options"]["num_ctx"] == 8192
@@ -125,7 +125,7 @@ async def test_the_server_lost_it(house: House, ollama: Zoo) -> None:
 async def test_the_way_is_remembered(
     house: House, ollama: Zoo, hass_storage: dict[str, Any]
 ) -> None:
-    """It is stored, and chosen anew when the server has another version."""
+    """It is stored, and chosen again when the server has another version."""
     entry = await set_up(house, ollama, RECURRENT)
     with patch.object(OllamaClient, "show", autospec=True, side_effect=OllamaClient.show) as show:
         await warm_up_of(entry).async_warm("en")
@@ -145,7 +145,7 @@ async def test_the_way_is_remembered(
 
 
 async def test_it_renders_no_more(house: House, ollama: Zoo) -> None:
-    """A way that does not work any more is left, and another one chosen the next time."""
+    """A way that no longer works is left, and another one chosen the next time."""
     entry = await set_up(house, ollama, RECURRENT)
     await warm_up_of(entry).async_warm("en")
     with patch.object(OllamaClient, "render", return_value=None):
@@ -233,7 +233,7 @@ async def test_the_wake_word_after_a_restart(house: House, ollama: Zoo) -> None:
 async def test_a_question_from_outside(
     house: House, ollama: Zoo, model: str, steps: str, verdicts: list[list[str]]
 ) -> None:
-    """Its reply tells each request's counts; where it helps, the prefix is planted around it."""
+    """Its reply carries each request's counts; where it helps, the prefix is planted around it."""
     await set_up(house, ollama, model)
     replies = [
         turns(await house.ask(words, conversation_id="ollama_warm.x")) for words in ("one", "two")
@@ -267,7 +267,7 @@ async def test_nothing_is_done(house: House, ollama: Zoo, model: str) -> None:
 
 
 async def test_the_server_is_gone(house: House, ollama: Zoo) -> None:
-    """Whoever asked for the warm-up is told, and the next one may begin."""
+    """Whoever asked for the warm-up gets an error, and the next one may begin."""
     entry = await set_up(house, ollama, NATIVE)
     await ollama.run(ollama.stand_in.stop())
     try:

@@ -60,7 +60,7 @@ CHOICES = {
     "recurrent, first that renders": (MAMBA, "0.11.5", Way.RAW),
     "recurrent, pre-release": (MAMBA, "0.33.0-rc2", Way.RAW),
     "recurrent, too old": (MAMBA, "0.11.4", Way.CHAT),
-    "recurrent, built by somebody": (MAMBA, "0.0.0", Way.CHAT),
+    "recurrent, built by someone": (MAMBA, "0.0.0", Way.CHAT),
     "recurrent, unknown version": (MAMBA, "", Way.CHAT),
     "recurrent, native": (shown("mamba2"), "0.35.1", Way.CHAT),
     "recurrent, native that shows its template": (

@@ -1,4 +1,4 @@
-"""The WebSocket commands: who may ask what, and that nobody's words are told."""
+"""The WebSocket commands: who may ask what, and that no one's words are sent."""
 
 from collections.abc import Awaitable, Callable
 import json
@@ -69,8 +69,8 @@ async def test_turns(house: House, ask: Ask, ollama: Ollama) -> None:
     ]
     await house.ask("hello", "kitchen")
     await house.ask("ping", conversation_id="ollama_warm.x")
-    (told,) = result(await ask("turns", entity_id=AGENT))["agents"]
-    first, second = told["turns"]
+    (sent,) = result(await ask("turns", entity_id=AGENT))["agents"]
+    first, second = sent["turns"]
     assert set(first) == set(second) == CONTRACT | {"ended", "occasion"}
     assert (first["occasion"], first["reason"]) == ("question", "first_prompt")
     assert (second["occasion"], second["verdict"], second["reason"]) == ("warm_up", "warm", None)
@@ -88,14 +88,14 @@ async def test_turns_asked_wrongly(ask: Ask, data: dict[str, object]) -> None:
     assert answer["error"]["code"] == "invalid_format"
 
 
-async def test_turns_of_nobody(ask: Ask) -> None:
+async def test_turns_of_no_one(ask: Ask) -> None:
     """An entity that is no agent has no turns."""
     answer = await ask("turns", entity_id="light.ceiling")
     assert answer["error"]["code"] == "not_found"
 
 
-async def test_counts_are_for_everybody(house: House, ask: Ask, guest: User) -> None:
-    """Somebody without rights sees the counts and of what kind a reason is, not a word more."""
+async def test_counts_are_for_everyone(house: House, ask: Ask, guest: User) -> None:
+    """Someone without rights sees the counts and of what kind a reason is, not a word more."""
     await house.ask("hello", "kitchen")
     house.expose("light.bedside", exposed=False)
     await house.ask("hello", "kitchen")
@@ -114,8 +114,8 @@ async def test_an_administrator_sees_what_changed(house: House, ask: Ask) -> Non
     assert agent["turns"][-1]["reason"].startswith("segment_changed: - names: Bedside")
 
 
-async def test_nobodys_words(house: House, ask: Ask, ollama: Ollama) -> None:
-    """Neither what is asked nor what is answered is told to anybody."""
+async def test_no_ones_words(house: House, ask: Ask, ollama: Ollama) -> None:
+    """Neither what is asked nor what is answered is sent to anyone."""
     ollama.stand_in.script = says("The zeppelin is on.")
     await house.ask("Turn on the xylophone", "kitchen", conversation_id="talk")
     await house.ask("And the xylophone?", "kitchen", conversation_id="talk")
@@ -131,10 +131,10 @@ async def test_agents(house: House, ask: Ask, guest: User, freezer: FrozenDateTi
     expected = {"entity_id": AGENT, "name": "Warm", "model": "tiny", "verdict": None, "ended": None}
     assert result(await ask("agents"))["agents"] == [expected]
     await house.ask("hello", "kitchen")
-    (told,) = result(await ask("agents"))["agents"]
+    (sent,) = result(await ask("agents"))["agents"]
     (turns,) = result(await ask("turns"))["agents"]
     (turn,) = turns["turns"]
-    assert told == expected | {"verdict": "prompt_changed", "ended": turn["ended"]}
+    assert sent == expected | {"verdict": "prompt_changed", "ended": turn["ended"]}
 
 
 async def test_agents_that_are_not_set_up(house: House, ask: Ask, agent: ConfigEntry) -> None:
@@ -149,7 +149,7 @@ async def test_agents_that_are_not_set_up(house: House, ask: Ask, agent: ConfigE
 
 
 async def test_who_may_not_see_an_agent(ask: Ask, guest: User) -> None:
-    """An agent that somebody may not see does not exist for them."""
+    """An agent that someone may not see does not exist for them."""
     guest.mock_policy({"entities": {"entity_ids": {"light.ceiling": {POLICY_READ: True}}}})  # type: ignore[attr-defined]
     for command in ("agents", "turns"):
         assert result(await ask(command))["agents"] == []
@@ -198,12 +198,12 @@ async def test_what_moves_in_a_prompt_that_cannot_be_built(
 
 
 async def test_the_prefix_is_for_administrators(ask: Ask, guest: User) -> None:
-    """Nobody else sees the prompt."""
+    """No one else sees the prompt."""
     answer = await ask("prefix", entity_id=AGENT)
     assert answer["error"]["code"] == "unauthorized"
 
 
-async def test_the_prefix_of_nobody(ask: Ask) -> None:
+async def test_the_prefix_of_no_one(ask: Ask) -> None:
     """An entity that is no agent is said so, for the user's language to be found."""
     answer = await ask("prefix", entity_id="light.ceiling")
     assert answer["error"] == {

@@ -12,7 +12,7 @@ from .example import BLOCK_FIELDS, EXAMPLE, TURN_FIELDS
 
 
 def turn_of(sent: dict[str, Any]) -> Turn:
-    """Return the turn that an entry of the example tells of."""
+    """Return the turn that an entry of the example describes."""
     derived = ("re_read_tokens", "verdict", "reason")
     return Turn(
         **{name: value for name, value in sent.items() if name not in derived},

@@ -24,7 +24,7 @@ def _offers(readings: dict[str, int]) -> list[WireTool]:
     return [_tool(name, str(reading)) for name, reading in readings.items()]
 
 
-def test_a_room_without_timers_is_told_the_same() -> None:
+def test_a_room_without_timers_is_sent_the_same() -> None:
     """The union is sent in every room, sorted by name."""
     prefix = AgentPrefix("key")
     renders = {
@@ -98,7 +98,7 @@ def test_persons_never_change_what_is_shared(
 ) -> None:
     """Whoever asks, in any order: the beginning is what app and devices share, as it reads there.
 
-    Nobody is told of a tool, or reads of one, that only somebody else is offered.
+    No one is sent a tool, or reads of one, that only someone else is offered.
     """
     union = ToolUnion()
     places = {"": _offers(app), "kitchen": _offers(kitchen)}
@@ -124,7 +124,7 @@ def test_persons_never_change_what_is_shared(
     assert ToolUnion.from_dict(union.as_dict()) == union
 
 
-def test_what_reads_differently_is_apart_until_nobody_offers_it() -> None:
+def test_what_reads_differently_is_apart_until_no_one_offers_it() -> None:
     """It is not shared again at the next rebase, as the next question would part it again."""
     union = ToolUnion()
     mine = _tool("light", "of the attic")

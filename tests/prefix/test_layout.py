@@ -134,7 +134,7 @@ def test_a_reading_in_a_device_list_moves() -> None:
 def test_what_keeps_coming_and_going_stays_in_the_tail() -> None:
     """A conditional line that vanished twice is not taken into the stable part again."""
     layout = PrefixLayout()
-    vacation = ["Nobody is home.", *HOUSE]
+    vacation = ["No one is home.", *HOUSE]
     for _ in range(2):
         layout.rebase([vacation])
         layout.split(HOUSE)
@@ -206,7 +206,7 @@ def test_a_tail_reads_well() -> None:
 
 
 def test_a_clock_that_ticks_while_the_contexts_are_looked_at() -> None:
-    """Two renders that differ in nothing but numbers tell of a line that moves."""
+    """Two renders that differ in nothing but numbers show a line that moves."""
     layout = PrefixLayout()
     layout.rebase([_clock(0), _clock(1)])
     assert layout.stable == tuple(HOUSE)

@@ -1,4 +1,4 @@
-"""The linter finds what moves in a template, tells how often, and points at it."""
+"""The linter finds what moves in a template, says how often, and points at it."""
 
 import pytest
 

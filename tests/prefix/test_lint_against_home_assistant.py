@@ -1,4 +1,4 @@
-"""What the linter tells of times is true of the text that Home Assistant renders."""
+"""What the linter says of times is true of the text that Home Assistant renders."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -47,19 +47,21 @@ def _changes(hass: HomeAssistant, freezer: FrozenDateTimeFactory, template: str)
     }
 
 
-async def test_no_text_changes_faster_than_told(
+async def test_no_text_changes_faster_than_reported(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
-    """Rendered at moments that differ by less than the pace told, a text is the same."""
+    """Rendered at moments that differ by less than the pace reported, a text is the same."""
     rendered = 0
     for marked in TEMPLATES:
-        template, told = read(marked)
+        template, reported = read(marked)
         changes = _changes(hass, freezer, template)
         if changes is None:
             # It only shows what is followed: it uses things that there are none of.
             continue
         rendered += 1
-        paces = [PACES.index(kind) for kind in (one.split()[0] for one in told) if kind in PACES]
+        paces = [
+            PACES.index(kind) for kind in (one.split()[0] for one in reported) if kind in PACES
+        ]
         slower = set(PACES[min(paces, default=len(PACES)) :])
         assert changes <= slower, template
     assert rendered > len(TEMPLATES) * 0.8

@@ -59,7 +59,7 @@ STATEMENTS = st.recursive(
 
 
 def _check_places(template: str, findings: list[Finding]) -> None:
-    """Each finding points at its expression, and none is told twice."""
+    """Each finding points at its expression, and none is reported twice."""
     lines = re.split(r"\r\n|\r|\n", template)
     for one in findings:
         assert 1 <= one.line <= len(lines)

@@ -1,4 +1,4 @@
-"""Entities, chance, people and devices are told apart from what rests."""
+"""Entities, chance, people and devices are distinguished from what rests."""
 
 import pytest
 

@@ -43,8 +43,8 @@ REPLACED: list[tuple[list[str], list[str]]] = [
     (["Today is Monday."], ["Today is Tuesday."]),
     (["", "One."], ["", "", "Two."]),
     (["One.", "Two.", "Three."], ["Three.", "Four."]),
-    (["Nobody is home."], []),
-    ([], ["Nobody is home."]),
+    (["No one is home."], []),
+    ([], ["No one is home."]),
 ]
 
 
@@ -188,7 +188,7 @@ MOVING: dict[str, Callable[[int], list[str]]] = {
     "an item": lambda at: [f"- Temperature: {20 + at}"],
     "words in an item": lambda at: [f"- The door is {STATES[at % 3]}"],
     "two lines": lambda at: [f"It is {at}.", f"{at} are on."],
-    "one of two": lambda at: [f"{['Somebody', 'No one'][at // 2 % 2]} is home."],
+    "one of two": lambda at: [f"{['Someone', 'No one'][at // 2 % 2]} is home."],
     "news": lambda at: [f"{'abcdefghij'[at % 10] * 5} {line}" for line in "xyz"[: 1 + at % 3]],
 }
 
@@ -230,12 +230,12 @@ def test_it_rests_again(kind: str) -> None:
 def test_what_keeps_coming_and_going_rests_again() -> None:
     """A line that was lost twice rides until it has been there, or away, for a week."""
     layout = PrefixLayout()
-    shown, hidden = around(["Nobody is home."]), around([])
+    shown, hidden = around(["No one is home."]), around([])
     for at in range(4):
         layout.rebase([shown if at % 2 == 0 else hidden], at * HOUR)
     layout.rebase([shown], 4 * HOUR)
     assert layout.stable == tuple(hidden)
-    assert layout.split(shown, 4 * HOUR).learned == ("Nobody is home.",)
+    assert layout.split(shown, 4 * HOUR).learned == ("No one is home.",)
     layout.rebase([hidden], FORGET_AFTER_S / 2)
     layout.rebase([shown], FORGET_AFTER_S)
     assert layout.stable == tuple(hidden)

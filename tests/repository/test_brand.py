@@ -48,7 +48,7 @@ def test_shape(name: str, size: int) -> None:
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())
 def test_drawn_by_the_script(name: str, size: int) -> None:
-    """The pictures are what the script draws, so nobody has changed one by hand."""
+    """The pictures are what the script draws, so no one has changed one by hand."""
     drawn = script().icon(size)
     with Image.open(BRAND / name) as picture:
         difference = ImageChops.difference(picture.convert("RGBA"), drawn)

@@ -81,6 +81,6 @@ def test_every_test_of_a_claim_is_in_its_row() -> None:
 def test_the_sum_is_right() -> None:
     """The page says how many claims are tested here."""
     tested = [row for row in rows() if row.tests and not row.stands.startswith(NOT_HERE)]
-    told = re.search(r"(\d+) of them are tested here", PAGE)
-    assert told is not None
-    assert int(told[1]) == len(tested)
+    stated = re.search(r"(\d+) of them are tested here", PAGE)
+    assert stated is not None
+    assert int(stated[1]) == len(tested)

@@ -17,7 +17,7 @@ SERVER = (COMPONENT / "config_flow.py").read_text()
 FIELDS = (COMPONENT / "flow" / "server_form.py").read_text()
 AGENT = (COMPONENT / "flow" / "agent_flow.py").read_text()
 AGENT_TEXTS = "config_subentries.conversation"
-# Notes stop nobody, so the form says nothing of them.
+# Notes stop no one, so the form says nothing of them.
 SHOWN_KINDS = set(lint.Mover) - lint._NOTES
 
 

@@ -173,7 +173,7 @@ async def shown(hass: HomeAssistant) -> list[tuple[str | None, str]]:
 
 
 async def test_the_example_of_an_update(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
-    """An Ollama that is back is warmed for, and somebody is told if it is not warm then."""
+    """An Ollama that is back is warmed for, and a person is notified if it is not warm then."""
     sensor = "sensor.http_192_168_1_20_11434_ollama_version"
     hass.states.async_set(sensor, "unavailable")
     assert await shown(hass) == []
@@ -184,7 +184,7 @@ async def test_the_example_of_an_update(hass: HomeAssistant, notes: list[Service
 
 
 async def test_the_example_of_a_cold_agent(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
-    """Somebody is told of a cold agent, not of other issues, nor when it is over."""
+    """A person is notified of a cold agent, not of other issues, nor when it is over."""
     for kind in (Problem.OFFLOAD, Problem.COLD):
         ir.async_create_issue(
             hass,
@@ -202,7 +202,7 @@ async def test_the_example_of_a_cold_agent(hass: HomeAssistant, notes: list[Serv
 
 
 async def test_the_example_of_a_slow_answer(hass: HomeAssistant, notes: list[ServiceCall]) -> None:
-    """The counts and the reason of a slow answer are told."""
+    """The counts and the reason of a slow answer are given."""
     hass.states.async_set("sensor.ollama_warm_re_read_tokens", "47")
     assert await shown(hass) == []
     hass.states.async_set("sensor.ollama_warm_re_read_tokens", "8009")

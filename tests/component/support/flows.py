@@ -70,7 +70,7 @@ def fields(result: Result, name: str | None = None) -> list[str]:
     return [str(key) for key in schema]
 
 
-async def told[R: (ConfigFlowResult, SubentryFlowResult)](
+async def read_through[R: (ConfigFlowResult, SubentryFlowResult)](
     hass: HomeAssistant, result: R, category: str = ""
 ) -> R:
     """Return a result of a flow, after reading all that is shown of it."""
@@ -123,14 +123,14 @@ async def _read_form(result: Result, read: Any) -> None:  # noqa: ANN401 - a fun
 async def start(hass: HomeAssistant) -> ConfigFlowResult:
     """Begin to add a server."""
     flow = await hass.config_entries.flow.async_init("ollama_warm", context={"source": SOURCE_USER})
-    return await told(hass, flow)
+    return await read_through(hass, flow)
 
 
 async def answer(hass: HomeAssistant, flow: ConfigFlowResult, **values: Any) -> ConfigFlowResult:  # noqa: ANN401 - as forms are
     """Fill in the form of a server, or choose."""
     result = await hass.config_entries.flow.async_configure(flow["flow_id"], values)
     await hass.async_block_till_done()
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 async def choose[R: (ConfigFlowResult, SubentryFlowResult)](
@@ -139,12 +139,12 @@ async def choose[R: (ConfigFlowResult, SubentryFlowResult)](
     """Choose from a menu."""
     choice = {"next_step_id": option}
     if isinstance(flow["handler"], str):
-        return await told(
+        return await read_through(
             hass, await hass.config_entries.flow.async_configure(flow["flow_id"], choice)
         )
     result = await hass.config_entries.subentries.async_configure(flow["flow_id"], choice)
     await hass.async_block_till_done()
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 async def refused(hass: HomeAssistant, result: Result, field: str = "base") -> str:
@@ -166,7 +166,7 @@ async def start_agent(
         (entry.entry_id, "conversation"),
         context={"source": SOURCE_USER} | context,  # type: ignore[arg-type]
     )
-    return await told(hass, flow)
+    return await read_through(hass, flow)
 
 
 async def change_agent(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
@@ -182,7 +182,7 @@ async def answer_agent(
         flow["flow_id"], filled_in(values)
     )
     await hass.async_block_till_done()
-    return await told(hass, result)
+    return await read_through(hass, result)
 
 
 async def aborted(hass: HomeAssistant, result: SubentryFlowResult, language: str = "en") -> str:

@@ -23,7 +23,7 @@ class PersonsTool(llm.Tool):
     integration = "people"
 
     def __init__(self, name: str, description: str) -> None:
-        """Take what is told of it."""
+        """Take what is said of it."""
         self.name, self.description = name, description
         self.parameters = probatio.Schema({})
 
@@ -49,7 +49,7 @@ class People(llm.API):
 
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
-        """Return the tools for a person, else for a device, else for nobody in the app."""
+        """Return the tools for a person, else for a device, else for no one in the app."""
         person = llm_context.context.user_id if llm_context.context else None
         device = llm_context.device_id
         self.looks[person or device or ""] += 1
