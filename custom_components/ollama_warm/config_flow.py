@@ -42,7 +42,6 @@ class OllamaWarmConfigFlow(ConfigFlow, domain=DOMAIN):
     MINOR_VERSION = MINOR_VERSION
 
     def __init__(self) -> None:
-        """Nothing has gone wrong yet."""
         self._errors: dict[str, str] = {}
         self._placeholders: dict[str, str] = {}
         self._shown: Mapping[str, Any] = {}

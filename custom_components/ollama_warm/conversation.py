@@ -40,7 +40,6 @@ class OllamaWarmConversation(AgentEntity, conversation.ConversationEntity):
     _attr_supports_streaming = True
 
     def __init__(self, coordinator: OllamaWarmCoordinator, subentry: ConfigSubentry) -> None:
-        """Say what the agent can do."""
         super().__init__(coordinator, subentry)
         self._attr_unique_id = subentry.subentry_id
         if subentry.data.get(CONF_LLM_HASS_API):

@@ -224,7 +224,6 @@ class AgentSensor(AgentEntity, SensorEntity):
         subentry: ConfigSubentry,
         description: AgentSensorDescription,
     ) -> None:
-        """Take the agent's log."""
         super().__init__(coordinator, subentry, description)
         self._log = async_turn_log(coordinator.hass, subentry.subentry_id)
 
@@ -258,7 +257,6 @@ class WarmShareSensor(AgentSensor):
     """Shows the share of warm questions, which changes also by questions that become old."""
 
     def __init__(self, coordinator: OllamaWarmCoordinator, subentry: ConfigSubentry) -> None:
-        """Wait for nothing yet."""
         super().__init__(coordinator, subentry, WARM_SHARE)
         self._stop_waiting: CALLBACK_TYPE | None = None
 

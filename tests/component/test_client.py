@@ -8,7 +8,8 @@ import aiohttp
 from hypothesis import given, settings, strategies as st
 import pytest
 
-from custom_components.ollama_warm.ollama.client import Counts, Model, OllamaClient
+from custom_components.ollama_warm.ollama.client import Model, OllamaClient
+from custom_components.ollama_warm.ollama.counts import Counts
 from custom_components.ollama_warm.ollama.errors import (
     BrokenAnswerError,
     CannotConnectError,

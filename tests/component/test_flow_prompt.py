@@ -110,8 +110,8 @@ async def test_a_new_agent_with_a_broken_prompt(house: House, agent: ConfigEntry
 async def test_a_window_that_is_too_small(house: House, agent: ConfigEntry, insists: bool) -> None:  # noqa: FBT001
     """Both sizes are given, and either another window is chosen or this one is kept."""
     hass = house.hass
-    sizes = NEW_AGENT | SMALL | {"prompt": LONG}
-    flow = await answer_agent(hass, await start_agent(hass, agent), sizes)
+    values = NEW_AGENT | SMALL | {"prompt": LONG}
+    flow = await answer_agent(hass, await start_agent(hass, agent), values)
     assert (flow["type"], flow["step_id"]) == (FlowResultType.MENU, "window")
     sizes = flow["description_placeholders"]
     assert sizes is not None
@@ -120,7 +120,7 @@ async def test_a_window_that_is_too_small(house: House, agent: ConfigEntry, insi
     result = await choose(hass, flow, "save" if insists else "agent")
     if not insists:
         assert result["type"] is FlowResultType.FORM
-        result = await answer_agent(hass, result, sizes | {"num_ctx": 4096.0})
+        result = await answer_agent(hass, result, values | {"num_ctx": 4096.0})
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"]["num_ctx"] == (2048 if insists else 4096)
 

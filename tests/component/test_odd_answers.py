@@ -9,7 +9,8 @@ import aiohttp
 import pytest
 
 from custom_components.ollama_warm.ollama import client as client_module, reading
-from custom_components.ollama_warm.ollama.client import Counts, OllamaClient
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.ollama.counts import Counts
 from custom_components.ollama_warm.ollama.errors import (
     BrokenAnswerError,
     NotOllamaError,
@@ -51,7 +52,7 @@ async def test_what_is_no_end(session: aiohttp.ClientSession, done: object) -> N
 
 @pytest.mark.parametrize("error", NOTHING)
 async def test_an_error_that_is_none(session: aiohttp.ClientSession, error: object) -> None:
-    """A field that says nothing ends no answer; a refusal without words is told by its number."""
+    """A field that says nothing ends no answer; a refusal without words is named by its number."""
     said = json.dumps({"error": error}).encode()
     assert len(await chunks_of(session, said + b"\n", DONE)) == 2
     for body in (said, b"{}"):
@@ -104,7 +105,7 @@ NO_COUNTS: tuple[Any, ...] = (None, -5, True, "8192", 8192.0, 2**63, [1])
 
 @pytest.mark.parametrize("value", NO_COUNTS)
 def test_what_a_loaded_model_says(value: object) -> None:
-    """A length or a size that is no count was not told."""
+    """A length or a size that is no count was not reported."""
     state = ServerState.of("", [{"name": "a", "context_length": value}])
     assert state.context_length("a") == 0
     for sizes in ({"size": value, "size_vram": 5}, {"size": 10, "size_vram": value}):

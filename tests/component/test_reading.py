@@ -15,7 +15,8 @@ import pytest
 
 from custom_components.ollama_warm.agent.answer import Answer
 from custom_components.ollama_warm.ollama import reading
-from custom_components.ollama_warm.ollama.client import Counts, OllamaClient
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.ollama.counts import Counts
 from custom_components.ollama_warm.ollama.download import async_download
 from custom_components.ollama_warm.ollama.errors import (
     BrokenAnswerError,

@@ -38,7 +38,7 @@ from .support.server import Ollama
 from .support.warmed import turn, watched
 
 COUNTS = {"prompt_tokens", "cached_tokens", "re_read_tokens", "prefill_s", "load_s", "total_s"}
-TOLD = COUNTS | {"verdict", "reason", "node"}
+TURN_KEYS = COUNTS | {"verdict", "reason", "node"}
 
 
 async def act(
@@ -72,7 +72,7 @@ async def test_warm(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """An agent is warmed, and the answer holds the counts of the turn that confirms it."""
     response = await act(house.hass, "warm")
     assert set(response) == {AGENT}
-    assert set(response[AGENT]) == TOLD
+    assert set(response[AGENT]) == TURN_KEYS
     assert (response[AGENT]["verdict"], response[AGENT]["reason"]) == ("warm", None)
     assert response[AGENT]["cached_tokens"] == ollama.records[-1].cached_tokens
     _, turn = agent.runtime_data.warmth.outcomes.last["agent"]
@@ -235,7 +235,7 @@ async def test_explain(house: House, agent: ConfigEntry, ollama: Ollama) -> None
     kitchen = await act(house.hass, "explain", device=house.satellites["kitchen"])
     turns = app[AGENT]["turns"]
     assert [logged["occasion"] for logged in turns] == ["question", "question", "warm_up"]
-    assert set(turns[0]) == TOLD | {"ended", "occasion"}
+    assert set(turns[0]) == TURN_KEYS | {"ended", "occasion"}
     assert turns[0]["reason"] == "first_prompt"
     sent = ollama.body["messages"][0]["content"]
     assert prompt(app, "stable").split() == prompt(kitchen, "stable").split() == sent.split()

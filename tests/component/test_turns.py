@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 import pytest
 
-from custom_components.ollama_warm.ollama.client import Counts
+from custom_components.ollama_warm.ollama.counts import Counts
 from custom_components.ollama_warm.prefix.tool_union import WireTool
 from custom_components.ollama_warm.turns.turns import FEW_TOKENS, Reason, Turn, Verdict, Wire, judge
 

@@ -54,7 +54,7 @@ async def test_while_someone_talks(
 ) -> None:
     """Nothing is read for a prefix that a person has just used, or uses."""
     monkeypatch.setattr(turnstile, "QUIET_S", 5.0)
-    async with turnstile_of(agent).person("somebody"):
+    async with turnstile_of(agent).person("someone"):
         await wake(house)
     await later(house.hass, freezer, 4)
     await wake(house)
@@ -66,7 +66,7 @@ async def test_while_someone_talks(
 
 async def test_while_something_is_warmed(house: House, agent: ConfigEntry, ollama: Ollama) -> None:
     """Nothing is read in addition to a warm-up."""
-    async with turnstile_of(agent).warm_up("somebody"):
+    async with turnstile_of(agent).warm_up("someone"):
         await wake(house)
     assert not ollama.records
 

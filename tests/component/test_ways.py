@@ -6,7 +6,8 @@ from unittest.mock import patch
 from freezegun.api import FrozenDateTimeFactory
 import pytest
 
-from custom_components.ollama_warm.ollama.client import Counts, OllamaClient
+from custom_components.ollama_warm.ollama.client import OllamaClient
+from custom_components.ollama_warm.ollama.counts import Counts
 from custom_components.ollama_warm.ollama.errors import CannotConnectError
 from custom_components.ollama_warm.ollama.ways import Way
 from custom_components.ollama_warm.turns.turn_log import async_turn_log

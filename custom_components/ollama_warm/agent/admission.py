@@ -20,7 +20,6 @@ class ApiRefusedError(HomeAssistantError):
     """What an agent may use in Home Assistant is not to be had, not even for an administrator."""
 
     def __init__(self, entity_id: str) -> None:
-        """Say what to do."""
         super().__init__(
             translation_domain=DOMAIN,
             translation_key="api_refused",

@@ -17,7 +17,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 
 from ..const import DOMAIN, LOGGER, MAX_TOOL_ROUNDS, WARM_UP_PREFIX, WINDOW_SHARE
-from ..ollama.client import Counts
+from ..ollama.counts import Counts
 from ..ollama.errors import OllamaError
 from ..ollama.server import Server
 from ..ollama.ways import ONE_TOKEN

@@ -11,7 +11,8 @@ from homeassistant.helpers import llm
 
 from ..const import DOMAIN
 from ..ollama import reading
-from ..ollama.client import Counts, is_last
+from ..ollama.client import is_last
+from ..ollama.counts import Counts
 
 # More than any house has things to switch at once; a model that loops makes them without end.
 _MOST_CALLS = 64

@@ -29,7 +29,6 @@ class BoundedTool(llm.NamespacedTool):
     """
 
     def __init__(self, tool: llm.Tool) -> None:
-        """Take the tool as it is described."""
         super().__init__("", tool)
         self.name = tool.name
 

@@ -8,7 +8,7 @@ prompt leaves it at the end of the prefix; here is kept for which prefix that wa
 from dataclasses import replace
 import time
 
-from ..ollama.client import Counts
+from ..ollama.counts import Counts
 from ..ollama.facts import full_name
 from ..ollama.server import Server
 from ..ollama.ways import ONE_TOKEN, Way, async_choose, async_raw_prompt

@@ -17,7 +17,6 @@ class Failing:
     """The contexts in which an agent's instructions failed when they were tried last."""
 
     def __init__(self) -> None:
-        """Know nothing: no prompt was built yet."""
         self.tried = False
         self._lines: dict[str, int] = {}
 

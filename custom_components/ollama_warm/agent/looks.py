@@ -39,7 +39,6 @@ class Looks:
     """What is known of how the contexts of one agent look. Nothing of it need be stored."""
 
     def __init__(self) -> None:
-        """Know none."""
         self._seen: dict[str, _Seen] = {}
         self._numbers = count(1)
 

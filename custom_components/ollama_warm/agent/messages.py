@@ -78,7 +78,6 @@ class Replays:
     """The conversations of an agent, remembered by id and position, never by their words."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._replays: OrderedDict[str, Replay] = OrderedDict()
 
     def of(self, conversation_id: str) -> Replay:

@@ -56,7 +56,6 @@ class Things:
     """Things that may be named, or could be once."""
 
     def __init__(self) -> None:
-        """Know none."""
         self.losses = 0
         """How often a thing was found gone."""
         self.changes = 0

@@ -41,7 +41,6 @@ class ToolForms:
     """
 
     def __init__(self) -> None:
-        """Know no tool yet."""
         self._known: dict[str, _Form] = {}
 
     def render(self, chat_log: conversation.ChatLog) -> Render:

@@ -22,6 +22,7 @@ from homeassistant.const import (
 
 from . import reading
 from .address import authorization, server_data, without_secrets
+from .counts import Counts
 from .errors import (
     BrokenAnswerError,
     CannotConnectError,
@@ -38,56 +39,17 @@ from .errors import (
 from .origin import SentElsewhereError, staying
 
 # A cold prompt on a slow machine takes minutes before the first byte, and each chunk that
-# follows is a sign of life. But one that comes a byte at a time holds everybody up for ever.
+# follows is a sign of life. But one that comes a byte at a time holds everyone up for ever.
 _CHAT_TIMEOUT = ClientTimeout(total=3600, sock_connect=10, sock_read=1800)
 # What comes in one piece comes at once when the model is through.
 _PIECE_TIMEOUT = ClientTimeout(total=1800, sock_connect=10)
-# A model of 100 GB takes a night, and somebody watches how far it has come.
+# A model of 100 GB takes a night, and a person watches how far it has come.
 _PULL_TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=1800)
 _QUICK_TIMEOUT = ClientTimeout(total=10)
 _LONGEST_QUOTE = 120
 _LONGEST_LOOK = 2000
 _NODE_HEADER = "X-Fleet-Node"
 _PLAIN: dict[str, str] = {hdrs.ACCEPT_ENCODING: "identity"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """What the last chunk of an answer says of the prompt. Durations are in seconds.
-
-    `cached_tokens` is None when the server does not say it: Ollama before 0.33.3, or a
-    backend that does not report. `prompt_tokens` includes the cached ones.
-    """
-
-    prompt_tokens: int | None
-    cached_tokens: int | None
-    prefill_s: float | None
-    load_s: float | None
-    total_s: float | None
-    answer_tokens: int | None
-    node: str | None = None
-    """Which machine answered, where a router in front says so (Ollama Herd's X-Fleet-Node)."""
-
-    @classmethod
-    def from_chunk(cls, chunk: Mapping[str, Any], node: str | None = None) -> Self:
-        """Read the counts of a chunk with `done: true`.
-
-        No prompt has 0 tokens, and none has more cached ones than there are: what contradicts
-        itself is unknown.
-        """
-        prompt = reading.count(chunk.get("prompt_eval_count")) or None
-        cached = reading.count(chunk.get("prompt_eval_cached_count"))
-        if prompt is not None and cached is not None and cached > prompt:
-            cached = None
-        return cls(
-            prompt_tokens=prompt,
-            cached_tokens=cached,
-            prefill_s=reading.seconds(chunk.get("prompt_eval_duration")),
-            load_s=reading.seconds(chunk.get("load_duration")),
-            total_s=reading.seconds(chunk.get("total_duration")),
-            answer_tokens=reading.count(chunk.get("eval_count")),
-            node=node,
-        )
 
 
 @dataclass(frozen=True, slots=True)

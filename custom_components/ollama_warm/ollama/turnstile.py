@@ -12,7 +12,6 @@ class Turnstile:
     """One for each model server, as all its agents share its cache and its time."""
 
     def __init__(self) -> None:
-        """Let everyone through."""
         self._warming = asyncio.Lock()
         self._owner: object | None = None
         self._request: asyncio.Task[object] | None = None

@@ -36,7 +36,6 @@ class Expressions(ABC):
     """Follows values through expressions, in the scope of the variables set so far."""
 
     def __init__(self) -> None:
-        """Start with no variables."""
         self.scope: ChainMap[str, Value] = ChainMap()
         self.spaces: dict[tuple[str, str], Value] = {}
         """Attributes of namespaces."""

@@ -28,7 +28,6 @@ class Statements(Expressions):
     """Walks a template; `moving` is all that moves in the text it prints."""
 
     def __init__(self) -> None:
-        """Start with nothing printed."""
         super().__init__()
         self.moving: set[Move] = set()
         self._control = _NOTHING

@@ -56,7 +56,6 @@ class _Offer:
     """What other integrations' agents are offered, until the last entry of ours goes."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Offer the API and the tools."""
         self._hass = hass
         self._withdraw: CALLBACK_TYPE | None = None
         self.has_tools = True

@@ -34,7 +34,6 @@ class NoWeatherError(Exception):
     """There is no weather to report; names the sentence that says why."""
 
     def __init__(self, key: str, **values: str) -> None:
-        """Name the sentence and its values."""
         super().__init__(key)
         self.key = key
         self.values = values

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any
 
-from ..ollama.client import Counts
+from ..ollama.counts import Counts
 from ..prefix.explain import PrefixPart, explain
 from ..prefix.tool_union import WireTool
 

@@ -17,7 +17,6 @@ class Outcomes:
     """Keeps how each agent's last warm-up ended, by subentry id, and reports what went wrong."""
 
     def __init__(self, hass: HomeAssistant) -> None:
-        """Start without any."""
         self._hass = hass
         self.last: dict[str, tuple[datetime, Turn]] = {}
         """When each agent was last warmed, and the turn that confirmed it."""

@@ -27,7 +27,6 @@ class WarmUp:
     """
 
     def __init__(self, agent: Agent) -> None:
-        """Take the agent; nothing is sent yet."""
         self.agent = agent
 
     async def async_ask(self, user_input: conversation.ConversationInput) -> list[Turn]:

@@ -33,7 +33,6 @@ class UnloadedError(HomeAssistantError):
     """The entry of an agent was unloaded before its warm-up was over."""
 
     def __init__(self, entity_id: str) -> None:
-        """Say what to do."""
         super().__init__(
             translation_domain=DOMAIN,
             translation_key="agent_not_loaded",
