@@ -202,7 +202,7 @@ NOTHING_TO_SAY = {
 async def test_nothing_to_say(
     house: House, agent: ConfigEntry, ollama: Ollama, answer: Scripted
 ) -> None:
-    """A model that comes to no answer is reported in the person's language."""
+    """A model that reaches no answer is reported in the person's language."""
     ollama.stand_in.script = lambda _: answer
     result = await house.ask("hello", conversation_id="talk", language="fr")
     assert result.response.response_type.value == "error"

@@ -37,7 +37,7 @@ class Failing:
             self._lines[context] = line
 
     def forget(self, others: Container[str]) -> None:
-        """Forget all contexts but these, as nothing is tried in the others any longer."""
+        """Forget all contexts but these, as nothing is tried in any other now."""
         self._lines = {context: line for context, line in self._lines.items() if context in others}
 
 

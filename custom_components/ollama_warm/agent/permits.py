@@ -207,7 +207,7 @@ class Exposure:
 
 @callback
 def _is_of_names(change: EventStateChangedData) -> bool:
-    """Return whether an entity has come, gone, or is called otherwise with a change of state."""
+    """Return whether an entity has come, gone, or has another name with a change of state."""
     old, new = change["old_state"], change["new_state"]
     return old is None or new is None or old.name != new.name
 

@@ -62,7 +62,7 @@ class WarmUp:
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:
-        """Have it logged if a warm-up comes to no result."""
+        """Have it logged if a warm-up reaches no result."""
         try:
             yield
         except HomeAssistantError:
