@@ -156,6 +156,28 @@ async def test_everything_is_found_when_it_is_read(
     assert lines > count * 0.8
 
 
+async def test_what_python_cannot_hold(
+    house: House, agent: ConfigEntry, valid: Storage, hass_storage: Storage
+) -> None:
+    """A number beyond any float, and a schema as deep as can just be read, are damage."""
+    prefix = ("agents", "agent", "prefix")
+    tool = (*prefix, "tools", "tools", 0, "function")
+    deep = json.loads('{"a":' * 990 + "1" + "}" * 990)
+    for path, key, value in (
+        ((*prefix, "layout", "memory", "lines", 0), "when", 10**400),
+        ((*prefix, "layout", "memory", "losses"), "x", [1, 10**400]),
+        (tool, "parameters", deep),
+        (tool, "parameters", {"type": "object", "properties": deep}),
+    ):
+        data = deepcopy(valid["data"])
+        at(data, path)[key] = value
+        hass_storage[STORED] = {**valid, "data": data}
+        store = PrefixStore(house.hass, "server")
+        await store.async_load()
+        assert not store._agents
+        store.closed = True
+
+
 def use(store: PrefixStore, text: str) -> None:
     """Use all that was read, as a question, a warm-up and the next start do."""
     for agent in ("agent", "more", "x"):

@@ -42,7 +42,15 @@ _WAY = probatio.Schema(
     }
 )
 _FILE = probatio.Schema({probatio.Required("agents"): dict, probatio.Required("ways"): dict})
-_DAMAGED = (AttributeError, KeyError, TypeError, ValueError, probatio.Invalid)
+_DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    KeyError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    probatio.Invalid,
+)
 
 
 def digest(system: str, tools: tuple[WireTool, ...]) -> str:
