@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import json
 
 from hypothesis import given, strategies as st
+import pytest
 
 from custom_components.ollama_warm.prefix import segments
 from custom_components.ollama_warm.prefix.layout import PrefixLayout, tail_text
@@ -203,6 +204,16 @@ def test_a_tail_reads_well() -> None:
         "Context:\nYou are in the kitchen.\nBe kind.\nAdditional devices:\n- names: New lamp"
     )
     assert tail_text(["", " "]) == ""
+
+
+@pytest.mark.parametrize("item", ["- Temperature: 21", "- ", "- name: It", "- **Milk**\n  2 l"])
+def test_a_list_of_the_instructions_is_no_device(item: str) -> None:
+    """What moves in it is told in its place among the sentences."""
+    tail = [item, "You are in the kitchen.", "- names: New lamp\n  domain: light"]
+    assert tail_text(tail) == (
+        f"Context:\n{item}\nYou are in the kitchen.\n"
+        "Additional devices:\n- names: New lamp\n  domain: light"
+    )
 
 
 def test_a_clock_that_ticks_while_the_contexts_are_looked_at() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from . import segments, shapes
+from .changed_line import is_device
 from .memory import LineMemory, Look
 
 _CONTEXT = "Context:"
@@ -123,7 +124,7 @@ def tail_text(tail: Iterable[str]) -> str:
     sentences: list[str] = []
     devices: list[str] = []
     for segment in tail:
-        if segments.is_item(segment):
+        if is_device(segment):
             devices.append(segment)
         elif segment.strip():
             sentences.append(segment)
