@@ -264,6 +264,27 @@ def test_anchors_that_moved_cost_no_equal_lines(size: int, count: int) -> None:
             lists[-1].insert((number + 1) * step % size, f"- names: {number}")
     first, second = lists
     assert len(segments.common(first, second)) >= size - count * 2
+    assert (
+        len(segments.common(first, first[: size // 3] + first[size // 3 + 1 :])) == len(first) - 1
+    )
     block = [f"- names: {number}" for number in range(count)]
     equal = ["- names: Lamp"] * size
     assert len(segments.common([*block, *equal], [*equal, *block])) >= size - 2 * count
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=300, max_size=600),
+    st.lists(st.tuples(st.integers(0, 300), st.sampled_from("abcd ")), max_size=20),
+)
+def test_few_changes_among_lines_that_repeat(
+    first: list[str], changes: list[tuple[int, str]]
+) -> None:
+    """As much is kept as stayed, though each line is there a hundred times."""
+    second = first.copy()
+    for place, segment in changes:
+        second[place : place + 1] = [] if segment == " " else [second[place], segment]
+    gone = sum(segment == " " for _, segment in changes)
+    found = segments.common(first, second)
+    assert segments.places(found, first) is not None
+    assert segments.places(found, second) is not None
+    assert len(found) >= len(first) - gone

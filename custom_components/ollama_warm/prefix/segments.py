@@ -29,6 +29,12 @@ _IN_QUOTES = {
 }
 # So many pairs of equal segments, for each segment, may be looked at to find the longest.
 _MOST_PAIRS = 16
+# So many steps may be taken to find the fewest changes, for each segment and at least; a turn costs
+# as much as so many.
+_MOST_STEPS = 24
+_LEAST_STEPS = 24_000
+_TURN = 10
+_NOWHERE: tuple[int, object] = (-1, None)
 # So often the space between two anchors may have anchors of its own.
 _MOST_LEVELS = 4
 # So many segments a segment that is repeated may have moved by.
@@ -104,9 +110,10 @@ def places(part: Sequence[str], whole: Sequence[str]) -> list[int] | None:
 def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
     """Return a common subsequence of two lists of segments, in about linear time.
 
-    It is a longest one where segments are unique, where one list is short, and where few are
-    repeated. Otherwise segments that are unique in both are anchors, and what stands between two
-    anchors is compared for itself, unless more stays without them.
+    It is a longest one where segments are unique, where one list is short, where few are
+    repeated, and where little has changed. Otherwise segments that are unique in both are
+    anchors, and what stands between two anchors is compared for itself, unless more stays
+    without them.
     """
     return _common(first, second, _MOST_LEVELS)
 
@@ -132,6 +139,9 @@ def _between(first: Sequence[str], second: Sequence[str], levels: int) -> list[s
     pairs = sum(count * theirs[segment] for segment, count in mine.items())
     if pairs <= _MOST_PAIRS * (len(first) + len(second)):
         return _longest(first, second)
+    # Once is enough, as it is for prompts in which little has changed.
+    if levels == _MOST_LEVELS and (found := _with_few_changes(first, second)) is not None:
+        return found
     unique = {segment for segment, count in mine.items() if count == theirs[segment] == 1}
     nearest = _nearest(first, second)
     if not unique or not levels:
@@ -177,6 +187,44 @@ def _longest(first: Sequence[str], second: Sequence[str]) -> list[str]:
         result.append(node[0])
         node = node[1]
     return result[::-1]
+
+
+def _with_few_changes(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
+    """Return a longest common subsequence, None where that takes too many steps.
+
+    By the greedy method of Myers: with each change more, as far as possible for each difference
+    between the place in `first` and that in `second`.
+    """
+    steps = max(_LEAST_STEPS, _MOST_STEPS * (len(first) + len(second)))
+    # Difference -> the place in `first` that was reached, and the equal runs on the way there.
+    reached: dict[int, tuple[int, object]] = {1: (0, None)}
+    changes = 0
+    while steps > 0:
+        for offset in range(-changes, changes + 1, 2):
+            more, less = reached.get(offset + 1, _NOWHERE), reached.get(offset - 1, _NOWHERE)
+            start, runs = more if less[0] < more[0] else (less[0] + 1, less[1])
+            end = start
+            while (
+                end < len(first)
+                and end - offset < len(second)
+                and first[end] == second[end - offset]
+            ):
+                end += 1
+            reached[offset] = end, (start, end, runs) if end > start else runs
+            steps -= end - start + _TURN
+            if end >= len(first) and end - offset >= len(second):
+                return _in_runs(first, reached[offset][1])
+        changes += 1
+    return None
+
+
+def _in_runs(segments: Sequence[str], runs: object) -> list[str]:
+    """Return what is in runs of segments: each is start, end, and the runs before it."""
+    found: list[Sequence[str]] = []
+    while isinstance(runs, tuple):
+        start, end, runs = runs
+        found.append(segments[start:end])
+    return [segment for run in reversed(found) for segment in run]
 
 
 def _nearest(first: Sequence[str], second: Sequence[str]) -> list[str]:
