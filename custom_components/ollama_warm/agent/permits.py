@@ -35,6 +35,8 @@ type Names = tuple[Name, ...]
 
 # A name may be a template. Whoever talks has not heard more of them.
 _MOST_NAMES = 64
+# More than any house hides while Home Assistant runs; an integration may make new ones for ever.
+_MOST_GONE = 5_000
 
 
 @dataclass(slots=True)
@@ -79,6 +81,14 @@ class Things:
             self.losses += 1
         self._now = now
         self.changes += 1
+        self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Forget what has been gone for the longest time, where that is too much."""
+        if (more := len(self._known) - len(self._now) - _MOST_GONE) > 0:
+            gone = [(thing.gone, key) for key, thing in self._known.items() if thing.gone]
+            for _, key in sorted(gone)[:more]:
+                del self._known[key]
 
     def call(self, called: Mapping[str, Names]) -> None:
         """Note the present names of the things that are gone."""
@@ -160,6 +170,8 @@ class Exposure:
             entity_id = entry.entity_id if entry else key
             called[key] = self._names(key, entry, entity_id, self._hass.states.get(entity_id))
         self.things.call(called)
+        known = self._names_by_key
+        self._names_by_key = {key: known[key] for key in known if key in now or key in called}
 
     def _names(
         self, key: str, entry: er.RegistryEntry | None, entity_id: str, state: State | None
