@@ -1,13 +1,14 @@
 """A real Ollama with the rig's llama.cpp: what the stand-in stands for.
 
-Ollama looks for `llama-server` and `llama-quantize` beside its own binary, so it is given a folder of
-its own for each run. Its log is one file that survives a restart, and llama.cpp's lines are in it.
+Ollama looks for `llama-server` and `llama-quantize` beside its own binary, so it is given a folder
+of its own for each run. Its log is one file that survives a restart, with llama.cpp's lines in it.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+import filecmp
 import hashlib
 import os
 from pathlib import Path
@@ -177,11 +178,11 @@ class RealOllama:
         digest = f"sha256:{_sha256(data)}"
         async with aiohttp.ClientSession() as session:
             async with session.post(f"{self.url}/api/blobs/{digest}", data=data) as answer:
-                if answer.status >= 400:  # noqa: PLR2004 (an HTTP status)
+                if answer.status >= 400:
                     raise OllamaDiedError(await answer.text())
             async with session.post(f"{self.url}/api/create", json=model.body(digest)) as answer:
                 said = await answer.text()
-                if answer.status >= 400 or '"error"' in said:  # noqa: PLR2004 (an HTTP status)
+                if answer.status >= 400 or '"error"' in said:
                     raise OllamaDiedError(said)
 
     async def unload(self, model: str) -> None:
@@ -296,7 +297,7 @@ def _without_count(line: bytes) -> bytes:
 def _installed(binary: Path, folder: Path) -> Path:
     """Return a copy of the program that finds the rig's llama.cpp beside itself."""
     program = folder / "bin" / "ollama"
-    if not program.exists() or program.stat().st_size != binary.stat().st_size:
+    if not program.exists() or not filecmp.cmp(program, binary):
         program.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(binary, program)
     beside = folder / "lib" / "ollama"
