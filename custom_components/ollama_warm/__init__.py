@@ -55,7 +55,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) -
         await coordinator.async_config_entry_first_refresh()
     except HomeAssistantError:
         if hass.is_running:
-            # Set up or not, what is hidden meanwhile is not kept. At the start nothing is there.
+            # Set up or not, what is hidden by then is not kept. At the start nothing is there.
             for agent in agents.values():
                 await agent.async_forget_gone(hass.config.language)
         store.async_keep_only(agents)
@@ -94,7 +94,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: OllamaWarmConfigEntry) 
         store = entry.runtime_data.store
         await store.async_close()
         if entry.disabled_by:
-            # No one would look any more whether what it names is still exposed.
+            # No one would look any longer whether what it names is still exposed.
             await store.async_remove()
         _forget(hass, set(entry.runtime_data.agents) - set(entry.subentries))
     return unloaded

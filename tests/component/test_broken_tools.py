@@ -43,7 +43,7 @@ def answering(data: Any) -> Callable[[], Awaitable[Any]]:  # noqa: ANN401 - anyt
 
 
 async def awaiting_the_cancelled() -> None:
-    """Wait for something that somebody else gave up."""
+    """Wait for something that someone else gave up."""
     future = asyncio.get_running_loop().create_future()
     future.cancel()
     await future
@@ -108,10 +108,10 @@ async def test_a_tool_that(  # noqa: PLR0913, PLR0917 (fixtures)
     for _ in range(2):
         result = await house.ask("Do both", "kitchen", conversation_id="talk")
         assert (speech(result), len(turns(result))) == ("Done.", 2)
-        told = [message["content"] for message in ollama.messages if message["role"] == "tool"]
-        assert json.loads(told[-2])["error"]["error"] == kind
-        assert json.loads(told[-1]) == {"done": "Works"}
-        assert SECRET not in str(told)
+        answers = [message["content"] for message in ollama.messages if message["role"] == "tool"]
+        assert json.loads(answers[-2])["error"]["error"] == kind
+        assert json.loads(answers[-1]) == {"done": "Works"}
+        assert SECRET not in str(answers)
     assert entry.runtime_data.server.turnstile._people == 0
     lines = [record for record in caplog.records if "m_broken" in record.getMessage()]
     assert len(lines) == (0 if kind in {kind for _, kind in IN_WORDS.values()} else 2)

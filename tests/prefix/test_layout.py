@@ -208,7 +208,7 @@ def test_a_tail_reads_well() -> None:
 
 @pytest.mark.parametrize("item", ["- Temperature: 21", "- ", "- name: It", "- **Milk**\n  2 l"])
 def test_a_list_of_the_instructions_is_no_device(item: str) -> None:
-    """What moves in it is told in its place among the sentences."""
+    """What moves in it is sent in its place among the sentences."""
     tail = [item, "You are in the kitchen.", "- names: New lamp\n  domain: light"]
     assert tail_text(tail) == (
         f"Context:\n{item}\nYou are in the kitchen.\n"

@@ -73,7 +73,7 @@ class BoundedTool(llm.NamespacedTool):
             length = len(json_dumps(result.data if isinstance(result, llm.ToolResult) else result))
         except HomeAssistantError, probatio.Invalid:
             raise
-        except (asyncio.CancelledError, Exception) as err:  # noqa: BLE001 - a tool is anybody's code
+        except (asyncio.CancelledError, Exception) as err:  # noqa: BLE001 - a tool is anyone's code
             kind = type(err).__name__
             LOGGER.error(
                 "%s failed with %s, and the model was informed. Report it to whoever made the tool",
@@ -93,6 +93,6 @@ def _refusal(kind: str, text: str) -> llm.ToolResult:
 
 
 def _given_up(task: asyncio.Task[Result]) -> None:
-    """Take note of what a tool raised when no one waited for it any more, or it would be logged."""
+    """Take note of what a tool raised when no one waited any longer, or it would be logged."""
     if not task.cancelled():
         task.exception()
