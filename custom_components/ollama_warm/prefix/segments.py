@@ -85,11 +85,6 @@ def join(segments: Iterable[str]) -> str:
     return "\n".join(segments)
 
 
-def is_item(segment: str) -> bool:
-    """Return whether a segment is a YAML list item, as entities are listed in a prompt."""
-    return segment.startswith(_ITEM)
-
-
 def places(part: Sequence[str], whole: Sequence[str]) -> list[int] | None:
     """Return where each segment of `part` stands in `whole`, the first fit of each in order.
 
